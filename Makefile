@@ -1,0 +1,39 @@
+# Everything a fresh machine needs: `make demo` shows earmark at work, `make test` checks all of it.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test lint bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.demo
+	$(BIN)/earmark demo
+
+test: $(VENV)/.test lint
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks.evaluate
+
+clean:
+	rm -rf $(VENV) earmark-demo
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("earmark needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+# Pins live in constraints.txt: the versions all of this was checked with.
+$(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[all]'
+	touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[all,test,docs]'
+	touch $@ $(VENV)/.demo

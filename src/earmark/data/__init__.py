@@ -1,0 +1,1 @@
+"""Runs, judgments and collections: what evaluation starts from, and how it is read and written."""

@@ -1,0 +1,183 @@
+"""Collection: what is being evaluated, with ids turned into consecutive integers once and for all.
+
+A collection holds the *items*, the (query, document) pairs that at least one system retrieved, sorted by query and then
+document, and who retrieved which of them at what rank as one sparse matrix of systems × items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from earmark.data.ground_truth import Ints
+from earmark.data.judgments import Judgments
+from earmark.data.metadata import Metadata
+from earmark.data.runs import Runs
+from earmark.errors import ParameterError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Systems, queries, documents and the items that systems retrieved.
+
+    Parameters
+    ----------
+    systems, queries, documents : tuple of str
+        Ids; everywhere else they are indices into these.
+    item_query, item_document : ndarray of int, shape (items,)
+        The query and the document of every item; sorted by query, then document.
+    result_system, result_item, result_rank : ndarray of int, shape (results,)
+        Who retrieved which item at what rank, sorted by system and item.
+    metadata : Metadata, optional
+        What is known about the documents.
+    """
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    documents: tuple[str, ...]
+    item_query: Ints
+    item_document: Ints
+    result_system: Ints
+    result_item: Ints
+    result_rank: Ints
+    metadata: Metadata | None = None
+
+    @classmethod
+    def from_runs(cls, runs: Runs, *, depth: int | None = None, metadata: Metadata | None = None) -> Collection:
+        """Pool the first ``depth`` documents of every list (all of them by default)."""
+        if depth is not None and depth < 1:
+            raise ParameterError(f"a depth is 1 or more, got {depth}")
+        ranks = runs.ranks
+        kept = ranks <= (depth or np.inf)
+        names = runs.documents.filter(pl.Series(kept))
+        unique = names.unique().sort()
+        document = names.replace_strict(unique, np.arange(unique.len()), return_dtype=pl.Int64).to_numpy()
+        of = runs.list_of_result[kept]
+        key = runs.list_query[of] * unique.len() + document
+        items, item_of_result = np.unique(key, return_inverse=True)
+        system, rank = runs.list_system[of], ranks[kept]
+        order = np.lexsort((item_of_result, system))
+        return cls(
+            runs.systems,
+            runs.queries,
+            tuple(unique),
+            items // max(unique.len(), 1),
+            items % max(unique.len(), 1),
+            system[order],
+            item_of_result[order],
+            rank[order],
+            metadata,
+        )
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are to judge."""
+        return self.item_query.size
+
+    @property
+    def n_results(self) -> int:
+        """How many results the systems returned, counting an item once for every system that retrieved it."""
+        return self.result_item.size
+
+    @cached_property
+    def ranks(self) -> csr_array:
+        """Ranks as a sparse matrix of systems × items; 0 where a system did not retrieve the item."""
+        from scipy.sparse import csr_array
+
+        shape = (len(self.systems), self.n_items)
+        return csr_array((self.result_rank, (self.result_system, self.result_item)), shape=shape)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.systems)} systems, {len(self.queries)} queries, {self.n_results:,} results, "
+            f"{self.n_items:,} items"
+        )
+
+
+@dataclass(frozen=True)
+class Description:
+    """The row of MTC's Table 1 for a collection.
+
+    Attributes
+    ----------
+    systems, queries, results, items : int
+        How many there are.
+    teams : int or None
+        How many teams sent the systems, where that is known.
+    judged : int or None
+        How many of the items are judged, where there are judgments.
+    overlap : float
+        The share of judging that systems save each other: 1 − items / results.
+    depth_min, depth_max : int
+        The length of the shortest and the longest list.
+    missing_metadata : int or None
+        How many items have a document of which some attribute is not known, where there is metadata.
+    """
+
+    systems: int
+    teams: int | None
+    queries: int
+    results: int
+    items: int
+    judged: int | None
+    overlap: float
+    depth_min: int
+    depth_max: int
+    missing_metadata: int | None
+
+
+def describe(
+    collection: Collection,
+    *,
+    judgments: Judgments | None = None,
+    teams: Mapping[str, str] | None = None,
+) -> Description:
+    """Count what a collection holds."""
+    lists = np.unique(
+        collection.result_system * len(collection.queries) + collection.item_query[collection.result_item],
+        return_counts=True,
+    )[1]
+    results, items = collection.n_results, collection.n_items
+    if teams is not None:
+        unknown = [name for name in collection.systems if name not in teams]
+        if unknown:
+            raise ParameterError(f"no team is given for system '{unknown[0]}'")
+    return Description(
+        systems=len(collection.systems),
+        teams=None if teams is None else len({teams[name] for name in collection.systems}),
+        queries=len(collection.queries),
+        results=results,
+        items=items,
+        judged=None if judgments is None else _count_judged(collection, judgments),
+        overlap=1.0 - items / results if results else 0.0,
+        depth_min=int(lists.min(initial=results)),
+        depth_max=int(lists.max(initial=0)),
+        missing_metadata=None if collection.metadata is None else _count_missing(collection, collection.metadata),
+    )
+
+
+def _item_frame(collection: Collection) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query),
+            "document": pl.Series(collection.documents, dtype=pl.String).gather(collection.item_document),
+        }
+    )
+
+
+def _count_judged(collection: Collection, judgments: Judgments) -> int:
+    judged = judgments.frame.filter(pl.col("gain") >= 0)
+    return _item_frame(collection).join(judged, on=["query", "document"], how="semi").height
+
+
+def _count_missing(collection: Collection, metadata: Metadata) -> int:
+    known = metadata.frame.filter(pl.all_horizontal(pl.all().is_not_null()))
+    return _item_frame(collection).join(known, on="document", how="anti").height

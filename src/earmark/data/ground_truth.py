@@ -1,0 +1,148 @@
+"""Ground truth: one gain per item, from whatever kind of knowledge there is.
+
+Three kinds of knowledge end here. *Judgments* give gains to items. *Cliques* say which documents belong together
+(the versions of one song): each is a query, every other member is relevant to it and every document of another
+clique is known not to be. *Ordered groups* say for each query which documents should come first, without amounts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from earmark.data.judgments import Aggregation, Judgments, aggregate
+from earmark.data.runs import sort_ids
+from earmark.data.scales import BINARY, ORDERED, Scale
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """What is known about the documents of every query.
+
+    Parameters
+    ----------
+    queries : tuple of str
+        The queries about which something is known, sorted.
+    offsets : ndarray of int, shape (queries + 1,)
+        Query ``q`` occupies the rows ``offsets[q]:offsets[q + 1]``.
+    documents : polars.Series of String, shape (rows,)
+        The documents named for each query.
+    gain : ndarray of float, shape (..., rows)
+        Their gains; negative where a document was pooled but not judged. Leading axes hold alternative gains
+        (samples), where there are any.
+    scale : Scale
+        The scale of the gains.
+    elsewhere : polars.Series of String, optional
+        Documents known not to be relevant to any query that does not name them (all of a clique file's).
+    own_document : bool
+        A query is itself a document, which its list should not contain.
+    """
+
+    queries: tuple[str, ...]
+    offsets: Ints
+    documents: pl.Series
+    gain: Floats
+    scale: Scale
+    elsewhere: pl.Series | None = None
+    own_document: bool = False
+    query_index: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "query_index", {name: index for index, name in enumerate(self.queries)})
+
+    @cached_property
+    def query_of_row(self) -> Ints:
+        """The query each row belongs to."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+
+    @cached_property
+    def known_elsewhere(self) -> Ints:
+        """For every query, how many documents are known not to be relevant without being named for it."""
+        if self.elsewhere is None:
+            return np.zeros(len(self.queries), dtype=np.int64)
+        return self.elsewhere.len() - np.diff(self.offsets) - int(self.own_document)
+
+    @property
+    def collection_size(self) -> int | None:
+        """How many documents could be retrieved, where the truth lists them all."""
+        return None if self.elsewhere is None else self.elsewhere.len() - int(self.own_document)
+
+
+def truth_from_judgments(judgments: Judgments, *, by: Aggregation = "mean") -> GroundTruth:
+    """Aggregate judgments to one gain per item."""
+    return _build(aggregate(judgments.frame, by=by), judgments.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Cliques:
+    """Documents that belong together: the versions of one song.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        ``document`` and ``group``, one row per document.
+    """
+
+    frame: pl.DataFrame
+
+    def __str__(self) -> str:
+        return f"{self.frame['group'].n_unique():,} cliques of {self.frame.height:,} documents"
+
+
+def truth_from_cliques(cliques: Cliques) -> GroundTruth:
+    """Make every document of a clique with two or more members a query for the others."""
+    members = cliques.frame
+    pairs = members.rename({"document": "query"}).join(members, on="group")
+    pairs = pairs.filter(pl.col("query") != pl.col("document")).select("query", "document", gain=pl.lit(1.0))
+    return _build(pairs, BINARY, elsewhere=members["document"], own_document=True)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedGroups:
+    """Partially ordered ground truth: for every query, groups of documents, best first.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        ``query``, ``document`` and ``group`` (whole numbers, 1 comes first).
+    """
+
+    frame: pl.DataFrame
+
+    def __str__(self) -> str:
+        groups = self.frame.select("query", "group").n_unique()
+        return f"{groups:,} ordered groups of {self.frame.height:,} documents"
+
+
+def truth_from_groups(groups: OrderedGroups) -> GroundTruth:
+    """Turn group numbers around into gains that only order: the last group is worth 1."""
+    gain = (pl.col("group").max().over("query") - pl.col("group") + 1).cast(pl.Float64)
+    return _build(groups.frame.select("query", "document", gain=gain), ORDERED)
+
+
+def _build(
+    items: pl.DataFrame, scale: Scale, *, elsewhere: pl.Series | None = None, own_document: bool = False
+) -> GroundTruth:
+    queries = sort_ids(items["query"].unique())
+    order = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index("number")
+    # Best first and then by id: whatever is computed from the rows cannot depend on the order of the file.
+    items = items.join(order, on="query", maintain_order="left").sort(
+        "number", "gain", "document", descending=[False, True, False]
+    )
+    counts = np.bincount(items["number"].to_numpy(), minlength=len(queries))
+    return GroundTruth(
+        queries,
+        np.concatenate(([0], np.cumsum(counts))),
+        items["document"],
+        items["gain"].to_numpy().astype(np.float64),
+        scale,
+        elsewhere,
+        own_document,
+    )

@@ -1,0 +1,138 @@
+"""Judgments: the gains that assessors gave to items.
+
+A judgment says that an assessor found a document worth a gain for a query. Several assessors may judge the same
+item; :func:`aggregate` makes one gain of them. A negative gain means, as in trec_eval, that the item was put
+before the assessors (it is in the pool) but not judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from earmark.data.scales import Scale, guess_scale
+from earmark.errors import InputError, ParameterError
+
+Aggregation = Literal["mean", "median", "majority"]
+COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled")
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """A table of judgments and the scale they were given on.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns ``query``, ``document``, ``gain`` and, where known, ``assessor``, ``time``, ``sampled``.
+    scale : Scale
+        The judging scale.
+    scale_guessed : bool
+        The scale was not stated but guessed from the gains.
+    """
+
+    frame: pl.DataFrame
+    scale: Scale
+    scale_guessed: bool = False
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, *, scale: Scale | None = None) -> Judgments:
+        """Check a table of judgments and guess its scale where none is given.
+
+        Raises
+        ------
+        InputError
+            If a gain is off the scale, or an item is judged twice by the same assessor.
+        """
+        columns = [name for name in COLUMNS if name in frame.columns]
+        missing = [name for name in COLUMNS[:3] if name not in columns]
+        if missing:
+            raise InputError(
+                expected="columns query, document and gain",
+                got=f"{', '.join(frame.columns) or 'none'} (no {' or '.join(missing)})",
+            )
+        ids = [name for name in ("query", "document", "assessor") if name in columns]
+        frame = frame.select(columns).with_columns(pl.col(ids).cast(pl.String), pl.col("gain").cast(pl.Float64))
+        gains = frame["gain"].to_numpy()
+        if not np.isfinite(gains).all():
+            raise InputError(expected="finite gains", got=f"{gains[~np.isfinite(gains)][0]}")
+        known = scale or guess_scale(gains)
+        off = off_scale_row(frame, known)
+        if off is not None:
+            raise InputError(expected=f"gains on the scale {known}", got=f"{gains[off]:g}")
+        twice = repeated_row(frame)
+        if twice is not None:
+            query, document = frame.row(twice)[:2]
+            raise InputError(
+                expected="one gain per item and assessor",
+                got=f"document '{document}' judged twice for query '{query}'",
+                hint="name the assessors in a column 'assessor' if several judged it",
+            )
+        return cls(frame, known, scale is None)
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table itself."""
+        return self.frame
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas frame (needs the ``pandas`` extra)."""
+        return self.frame.to_pandas()
+
+    def __str__(self) -> str:
+        items = self.frame.select("query", "document").n_unique() if len(self) else 0
+        people = f" by {self.frame['assessor'].n_unique()} assessors" if "assessor" in self.frame.columns else ""
+        return f"{len(self):,} judgments of {items:,} items{people}, scale {self.scale}"
+
+    def _repr_html_(self) -> str:
+        return f"<b>Judgments</b>: {self}{self.frame.head(5)._repr_html_()}"
+
+
+def off_scale_row(frame: pl.DataFrame, scale: Scale) -> int | None:
+    """Return the first row whose gain is not on the scale (a negative gain means unjudged and is fine)."""
+    gains = frame["gain"].to_numpy()
+    off = np.flatnonzero((gains >= 0) & ~scale.contains(gains))
+    return int(off[0]) if off.size else None
+
+
+def repeated_row(frame: pl.DataFrame) -> int | None:
+    """Return the first row that judges an item its assessor had judged before."""
+    who = [name for name in ("query", "document", "assessor") if name in frame.columns]
+    first = frame.select(pl.struct(who).is_first_distinct()).to_series()
+    return None if first.all() else int((~first).arg_true()[0])
+
+
+def aggregate(frame: pl.DataFrame, *, by: Aggregation = "mean") -> pl.DataFrame:
+    """Make one gain per item of what several assessors said.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns ``query``, ``document``, ``gain``; without a column ``assessor`` every item has one gain already.
+    by : {"mean", "median", "majority"}
+        The majority is the most frequent gain, and the lowest of them if several are equally frequent. Negative
+        gains (unjudged) only count for an item that nobody judged.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``query``, ``document``, ``gain``, one row per item.
+    """
+    rules = {
+        "mean": pl.col("gain").mean(),
+        "median": pl.col("gain").median(),
+        "majority": pl.col("gain").mode().min(),
+    }
+    if by not in rules:
+        raise ParameterError(f"unknown aggregation '{by}': use mean, median or majority")
+    if "assessor" not in frame.columns:
+        return frame.select("query", "document", "gain")
+    item = ["query", "document"]
+    judged = frame.filter(pl.col("gain") >= 0).group_by(item, maintain_order=True).agg(rules[by])
+    unjudged = frame.filter(pl.col("gain") < 0).select(*item, "gain").unique(item, keep="first", maintain_order=True)
+    return pl.concat([judged, unjudged.join(judged, on=item, how="anti")])

@@ -1,0 +1,165 @@
+"""Ranked lists met with ground truth: all that a measure needs to know.
+
+Measures look only at documents about which something is known, so a list is reduced to those: their ranks and
+gains. A list of a thousand documents of which ten are judged becomes ten numbers, whatever measure comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from earmark.data.ground_truth import Floats, GroundTruth, Ints
+from earmark.data.runs import Runs
+from earmark.data.segments import Segments
+
+_FILTER_BITS = 22
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedLists:
+    """Ranked lists reduced to the documents that the ground truth knows.
+
+    Parameters
+    ----------
+    truth : GroundTruth
+        What is known.
+    query : ndarray of int, shape (lists,)
+        The query each list answers, as an index into ``truth.queries``.
+    length : ndarray of int, shape (lists,)
+        How many documents each list holds, known or not: :math:`|A|`.
+    hits : Segments
+        Which hits belong to which list.
+    rank : ndarray of int, shape (hits,)
+        The rank of each known document, ascending within its list.
+    row : ndarray of int, shape (hits,)
+        The truth's row for it, or -1 where it is only known not to be relevant.
+    collection_size : int or None
+        How many documents could have been retrieved: :math:`|D|`.
+    """
+
+    truth: GroundTruth
+    query: Ints
+    length: Ints
+    hits: Segments
+    rank: Ints
+    row: Ints
+    collection_size: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many lists there are."""
+        return self.query.size
+
+    @cached_property
+    def gain(self) -> Floats:
+        """The gain of every hit, shape (..., hits); 0 where it was not judged."""
+        gain = np.maximum(self.truth.gain, 0.0)
+        return np.where(self.row >= 0, gain[..., self.row], 0.0) if gain.shape[-1] else np.zeros(self.row.size)
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Whether every hit was judged, not only pooled."""
+        if not self.truth.gain.shape[-1]:
+            return np.ones(self.row.size, dtype=bool)
+        return (self.row < 0) | (self.truth.gain[..., self.row] >= 0)
+
+    def within(self, cutoff: int | None) -> NDArray[np.bool_] | bool:
+        """Tell which hits stand in the first ``cutoff`` ranks."""
+        return True if cutoff is None else self.rank <= cutoff
+
+    def depth(self, cutoff: int | None) -> Ints:
+        """How many documents of each list a cutoff leaves."""
+        return self.length if cutoff is None else np.minimum(self.length, cutoff)
+
+    def with_gains(self, gain: Floats) -> JudgedLists:
+        """Return the same lists with other gains, for example many samples of them."""
+        return replace(self, truth=replace(self.truth, gain=gain))
+
+
+def match(runs: Runs, truth: GroundTruth, *, collection_size: int | None = None) -> JudgedLists:
+    """Find the known documents of all lists whose query the truth knows.
+
+    Lists for other queries come out with query -1 and no hits.
+    """
+    known = np.array([truth.query_index.get(name, -1) for name in runs.queries], dtype=np.int64)
+    query = known[runs.list_query] if runs.list_query.size else np.zeros(0, dtype=np.int64)
+    length = runs.lengths.copy()
+    rank, row, of_hit = _find(runs, truth, query)
+    if truth.own_document:
+        rank, row, of_hit, length = _without_own_document(runs, rank, row, of_hit, length)
+    size = truth.collection_size if collection_size is None else collection_size
+    counts = np.bincount(of_hit, minlength=length.size)
+    return JudgedLists(truth, query, length, Segments.from_counts(counts), rank, row, size)
+
+
+def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return rank, truth row and list of every hit, in list and rank order."""
+    find = _finder(truth)
+    of_result = np.repeat(query, runs.lengths)
+    ends = np.cumsum([chunk.len() for chunk in _chunks(runs.documents)])
+    starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
+
+    def search(chunk: pl.Series, start: int) -> tuple[Ints, Ints]:
+        position, row = find(chunk, of_result[start : start + chunk.len()])
+        return position + start, row
+
+    # Documents come in chunks, one per file read: going chunk by chunk bounds the memory that a join takes.
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        found = list(pool.map(search, _chunks(runs.documents), starts.tolist()))
+    position = np.concatenate([part for part, _ in found])
+    of_hit = np.searchsorted(runs.offsets, position, side="right") - 1
+    return position - runs.offsets[of_hit] + 1, np.concatenate([part for _, part in found]), of_hit
+
+
+def _chunks(documents: pl.Series) -> list[pl.Series]:
+    return documents.get_chunks() if documents.n_chunks() > 1 else [documents]
+
+
+def _finder(truth: GroundTruth) -> Callable[[pl.Series, Ints], tuple[Ints, Ints]]:
+    """Prepare the look-up of documents: (documents, their queries) to positions of known ones and truth rows."""
+    named = pl.DataFrame(
+        {"query": truth.query_of_row, "document": truth.documents, "row": np.arange(truth.documents.len())}
+    )
+    universe = truth.documents if truth.elsewhere is None else truth.elsewhere
+    # Most retrieved documents are often known for no query. A table of hashes rules most of them out; it never
+    # rules out one that is known, and the join decides about the rest.
+    mask = np.uint64((1 << _FILTER_BITS) - 1)
+    maybe = np.zeros(1 << _FILTER_BITS, dtype=bool)
+    maybe[universe.hash().to_numpy() & mask] = True
+
+    def find(documents: pl.Series, query: Ints) -> tuple[Ints, Ints]:
+        candidates = np.flatnonzero(maybe[documents.hash().to_numpy() & mask] & (query >= 0))
+        frame = pl.DataFrame(
+            {"query": query[candidates], "document": documents.gather(candidates), "position": candidates}
+        )
+        hits = frame.join(named, on=["query", "document"], how="inner", maintain_order="left")
+        hits = hits.select("position", "row")
+        if truth.elsewhere is not None:
+            known = pl.DataFrame({"document": truth.elsewhere})
+            others = frame.join(hits, on="position", how="anti").join(known, on="document", how="semi")
+            others = others.select("position", row=pl.lit(-1, dtype=pl.Int64))
+            hits = pl.concat([hits, others]).sort("position")
+        return hits["position"].to_numpy(), hits["row"].to_numpy()
+
+    return find
+
+
+def _without_own_document(
+    runs: Runs, rank: Ints, row: Ints, of_hit: Ints, length: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Take the query itself out of its own list and close the gap it leaves."""
+    position = runs.offsets[of_hit] + rank - 1
+    names = pl.Series(runs.queries, dtype=pl.String)
+    own = (runs.documents.gather(position) == names.gather(runs.list_query[of_hit])).to_numpy()
+    own_rank = np.full(length.size, np.iinfo(np.int64).max)
+    own_rank[of_hit[own]] = rank[own]
+    shifted = rank - (rank > own_rank[of_hit])
+    keep = ~own
+    return shifted[keep], row[keep], of_hit[keep], length - np.bincount(of_hit[own], minlength=length.size)

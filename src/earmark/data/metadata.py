@@ -1,0 +1,40 @@
+"""Metadata: what is known about documents besides their relevance, such as artist and genre."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+import polars as pl
+
+from earmark.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class Metadata:
+    """A table with one row per document.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A column ``document`` and any number of attributes, all text; null where nothing is known.
+    """
+
+    frame: pl.DataFrame
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes, in the file's order."""
+        return tuple(name for name in self.frame.columns if name != "document")
+
+    def attribute(self, name: str) -> dict[str, str]:
+        """Return the known values of one attribute by document."""
+        if name not in self.attributes:
+            close = difflib.get_close_matches(name, self.attributes, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(self.attributes) or 'none'}"
+            raise ParameterError(f"the metadata has no column '{name}': {hint}")
+        known = self.frame.filter(pl.col(name).is_not_null())
+        return dict(zip(known["document"], known[name], strict=True))
+
+    def __str__(self) -> str:
+        return f"metadata of {self.frame.height:,} documents: {', '.join(self.attributes)}"

@@ -1,0 +1,283 @@
+"""Runs: the ranked lists of systems, one list per system and query.
+
+The order within a list is trec_eval's unless told otherwise: descending score, compared as 32-bit floats, and
+among equal scores descending document id. It depends on scores and ids alone, never on the order of the lines.
+A document may stand in a list once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from earmark.errors import InputError, ParameterError
+
+Order = Literal["score", "rank"]
+# Spreads list numbers over 64 bits, so that (list, document) pairs hash apart (the golden ratio, odd).
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Ranked lists, stored one after the other.
+
+    Parameters
+    ----------
+    systems : tuple of str
+        The systems, in the order they were given.
+    queries : tuple of str
+        Every query that some system answered, sorted.
+    list_system, list_query : ndarray of int, shape (lists,)
+        Whose list it is and what it answers, as indices into the two above.
+    offsets : ndarray of int, shape (lists + 1,)
+        List ``i`` occupies ``documents[offsets[i]:offsets[i + 1]]``.
+    documents : polars.Series of String, shape (results,)
+        Document ids in rank order.
+    scores : ndarray of float32, shape (results,), or None
+        Retrieval scores where the systems gave any.
+    """
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    list_system: NDArray[np.int64]
+    list_query: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    documents: pl.Series
+    scores: NDArray[np.float32] | None = None
+
+    def __len__(self) -> int:
+        return self.documents.len()
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many documents each list holds."""
+        return np.diff(self.offsets)
+
+    @property
+    def list_of_result(self) -> NDArray[np.int64]:
+        """The list every result stands in."""
+        return np.repeat(np.arange(self.lengths.size), self.lengths)
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """The rank of every result in its list, from 1."""
+        return np.arange(1, len(self) + 1) - np.repeat(self.offsets[:-1], self.lengths)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per result: system, query, document, rank and, where known, score."""
+        of = self.list_of_result
+        frame = pl.DataFrame(
+            {
+                "system": pl.Series(self.systems, dtype=pl.String).gather(self.list_system[of]),
+                "query": pl.Series(self.queries, dtype=pl.String).gather(self.list_query[of]),
+                "document": self.documents,
+                "rank": self.ranks,
+            }
+        )
+        return frame if self.scores is None else frame.with_columns(score=pl.Series(self.scores))
+
+    def select(self, systems: Iterable[str]) -> Runs:
+        """Keep only these systems, in this order."""
+        chosen = list(systems)
+        unknown = [name for name in chosen if name not in self.systems]
+        if unknown:
+            raise ParameterError(f"no system called '{unknown[0]}': there are {', '.join(self.systems)}")
+        return join_runs([self._only(self.systems.index(name)) for name in chosen])
+
+    def _only(self, system: int) -> Runs:
+        lists = np.flatnonzero(self.list_system == system)
+        keep = np.isin(self.list_of_result, lists)
+        return Runs(
+            (self.systems[system],),
+            self.queries,
+            np.zeros(lists.size, dtype=np.int64),
+            self.list_query[lists],
+            np.concatenate(([0], np.cumsum(self.lengths[lists]))),
+            self.documents.filter(pl.Series(keep)),
+            None if self.scores is None else self.scores[keep],
+        )
+
+    def renamed(self, systems: Sequence[str]) -> Runs:
+        """Return the same lists under other system names."""
+        return replace(self, systems=tuple(systems))
+
+    def _repr_html_(self) -> str:
+        return f"<b>Runs</b>: {self}"
+
+    def __str__(self) -> str:
+        shortest, longest = (self.lengths.min(), self.lengths.max()) if self.lengths.size else (0, 0)
+        depth = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
+        return (
+            f"{len(self.systems)} systems, {len(self.queries)} queries, {len(self):,} results, "
+            f"lists of {depth} documents"
+        )
+
+
+class Duplicate(Exception):  # noqa: N818 - caught by the reader, which knows the file
+    """A document stands twice in one list; carries the row of its second mention."""
+
+    def __init__(self, row: int, system: str, query: str, document: str) -> None:
+        super().__init__(f"'{document}' twice in the list of system '{system}' for query '{query}'")
+        self.row = row
+
+
+def build_runs(
+    *,
+    system: pl.Series | str,
+    query: pl.Series,
+    document: pl.Series,
+    score: NDArray[np.float64] | None = None,
+    rank: NDArray[np.float64] | None = None,
+    order: Order = "score",
+) -> Runs:
+    """Sort columns of results into ranked lists.
+
+    Parameters
+    ----------
+    system : polars.Series of String, or str
+        The system of every row, or of all rows.
+    query, document : polars.Series of String
+        Ids, one per row.
+    score, rank : ndarray, optional
+        What orders a list; without either, the order of the rows does.
+    order : {"score", "rank"}
+        Which of the two to trust where both are there.
+
+    Raises
+    ------
+    Duplicate
+        If a document stands twice in a list.
+    """
+    names, of_row = _lists_of_rows(system, query)
+    keys = None
+    if order == "rank" and rank is not None:
+        keys = rank.astype(np.float32)
+    elif score is not None:
+        keys = -score.astype(np.float32)
+    permutation = _order(of_row, keys, document)
+    if permutation is not None:
+        of_row, document = of_row[permutation], document.gather(permutation)
+        score = None if score is None else score[permutation]
+    offsets = np.flatnonzero(np.diff(of_row, prepend=-1, append=len(names)))
+    _refuse_duplicates(of_row, document, names, permutation)
+    systems = tuple(dict.fromkeys(name for name, _ in names))
+    queries = sort_ids({name for _, name in names})
+    system_index = {name: index for index, name in enumerate(systems)}
+    query_index = {name: index for index, name in enumerate(queries)}
+    return Runs(
+        systems,
+        queries,
+        np.array([system_index[name] for name, _ in names], dtype=np.int64),
+        np.array([query_index[name] for _, name in names], dtype=np.int64),
+        offsets.astype(np.int64),
+        document,
+        None if score is None else score.astype(np.float32),
+    )
+
+
+def _lists_of_rows(system: pl.Series | str, query: pl.Series) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
+    """Tell the (system, query) lists apart, in order of appearance, and the list of every row."""
+    changes = query.ne_missing(query.shift())
+    if isinstance(system, pl.Series):
+        changes |= system.ne_missing(system.shift())
+    changes[0] = True
+    starts = changes.arg_true()
+    heads = query.gather(starts).to_list()
+    owners = system.gather(starts).to_list() if isinstance(system, pl.Series) else [system] * len(heads)
+    numbers: dict[tuple[str, str], int] = {}
+    of_stretch = [numbers.setdefault(name, len(numbers)) for name in zip(owners, heads, strict=True)]
+    sizes = np.diff(starts.to_numpy(), append=query.len())
+    return list(numbers), np.repeat(np.array(of_stretch, dtype=np.int64), sizes)
+
+
+def _order(
+    of_row: NDArray[np.int64], keys: NDArray[np.float32] | None, document: pl.Series
+) -> NDArray[np.int64] | None:
+    """Return the permutation that sorts by list, then key, then document id descending; None if sorted already."""
+    if keys is None:
+        return None if np.all(np.diff(of_row) >= 0) else np.argsort(of_row, kind="stable")
+    same = of_row[1:] == of_row[:-1]
+    falls, ties = keys[1:] < keys[:-1], keys[1:] == keys[:-1]
+    if np.all(of_row[1:] >= of_row[:-1]) and not np.any(same & falls):
+        at = np.flatnonzero(same & ties)
+        if not at.size or (document.gather(at) >= document.gather(at + 1)).all():
+            return None
+    # One 64-bit integer that sorts like (list, key): a float's bits sort like the float once negatives are flipped.
+    bits = (keys + np.float32(0)).view(np.uint32)
+    sortable = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
+    combined = of_row.astype(np.uint64) << np.uint64(32) | sortable
+    permutation = np.argsort(combined)
+    combined = combined[permutation]
+    tied = combined[1:] == combined[:-1]
+    if tied.any():
+        member = np.concatenate((tied, [False])) | np.concatenate(([False], tied))
+        at = np.flatnonzero(member)
+        rows = permutation[at]
+        sorted_rows = (
+            pl.DataFrame({"key": combined[at], "document": document.gather(rows), "row": rows})
+            .sort("key", "document", descending=[False, True])["row"]
+            .to_numpy()
+        )
+        permutation[at] = sorted_rows
+    return permutation
+
+
+def _refuse_duplicates(
+    of_row: NDArray[np.int64],
+    document: pl.Series,
+    names: list[tuple[str, str]],
+    permutation: NDArray[np.int64] | None,
+) -> None:
+    hashes = document.hash().to_numpy() ^ (of_row.astype(np.uint64) * _SPREAD)
+    hashes = np.sort(hashes)
+    if not np.any(hashes[1:] == hashes[:-1]):
+        return
+    # Equal hashes only raise a suspicion; the ids decide.
+    rows = np.arange(of_row.size) if permutation is None else permutation
+    frame = pl.DataFrame({"list": of_row, "document": document, "row": rows})
+    again = frame.sort("row").filter(~pl.struct("list", "document").is_first_distinct())
+    if again.height:
+        of, found, row = again.row(0)
+        system, query = names[of]
+        raise Duplicate(row, system, query, found)
+
+
+def join_runs(parts: Sequence[Runs]) -> Runs:
+    """Put runs of different systems side by side."""
+    if len(parts) == 1:
+        return parts[0]
+    systems = tuple(name for part in parts for name in part.systems)
+    if len(set(systems)) < len(systems):
+        twice = next(name for name in systems if systems.count(name) > 1)
+        raise InputError(
+            expected="systems with different names",
+            got=f"'{twice}' twice",
+            hint="the same run given twice, or two runs with the same tag?",
+        )
+    queries = sort_ids({name for part in parts for name in part.queries})
+    query_index = {name: index for index, name in enumerate(queries)}
+    before = np.cumsum([0, *(len(part.systems) for part in parts)])
+    recoded = [np.array([query_index[name] for name in part.queries], dtype=np.int64) for part in parts]
+    scores = [part.scores for part in parts if part.scores is not None]
+    return Runs(
+        systems,
+        queries,
+        np.concatenate([part.list_system + first for part, first in zip(parts, before[:-1], strict=True)]),
+        np.concatenate([codes[part.list_query] for part, codes in zip(parts, recoded, strict=True)]),
+        np.concatenate(([0], np.cumsum(np.concatenate([part.lengths for part in parts])))),
+        pl.concat([part.documents.rename("document") for part in parts], rechunk=False),
+        np.concatenate(scores) if len(scores) == len(parts) else None,
+    )
+
+
+def sort_ids(ids: Iterable[str]) -> tuple[str, ...]:
+    """Sort ids as a person would: by number where all of them are whole numbers, else as text."""
+    listed = list(ids)
+    numeric = all(name.isascii() and name.isdigit() for name in listed)
+    key: Callable[[str], tuple[int, str]] = (lambda name: (int(name), name)) if numeric else (lambda name: (0, name))
+    return tuple(sorted(listed, key=key))

@@ -1,0 +1,254 @@
+"""Evaluation: runs and ground truth in, the scores of every system for every query out.
+
+Three rules where programs of this kind silently differ. A query that a system did not answer scores what an empty list
+scores, 0 for nearly all measures, and is named; it is never dropped from the mean unless asked. A query about which
+nothing is known is named and left out. A query without relevant documents scores 0 for everyone, is named, and
+disturbs no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from earmark.data.ground_truth import (
+    Cliques,
+    Floats,
+    GroundTruth,
+    Ints,
+    OrderedGroups,
+    truth_from_cliques,
+    truth_from_groups,
+    truth_from_judgments,
+)
+from earmark.data.judgments import Aggregation, Judgments
+from earmark.data.matching import JudgedLists, match
+from earmark.data.runs import Runs
+from earmark.data.segments import Segments
+from earmark.errors import ParameterError
+from earmark.measures import Measure, parse_all
+from earmark.measures.counting import is_relevant
+
+Missing = Literal["zero", "drop"]
+Known = Judgments | Cliques | OrderedGroups | GroundTruth
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of systems: one value per measure, system and query.
+
+    Parameters
+    ----------
+    systems, queries : tuple of str
+        What the axes of ``values`` stand for.
+    measures : tuple of Measure
+        The measures, in the order asked for.
+    values : ndarray of float, shape (measures, systems, queries)
+        NaN where a system's missing query was dropped.
+    unanswered : dict of str to tuple of str
+        For every system with missing queries, those queries.
+    unjudged : tuple of str
+        Queries that were answered but about which nothing is known; they are left out.
+    without_relevant : tuple of str
+        Queries for which no relevant document is known.
+    """
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: Floats
+    unanswered: Mapping[str, tuple[str, ...]]
+    unjudged: tuple[str, ...]
+    without_relevant: tuple[str, ...]
+
+    @cached_property
+    def mean_values(self) -> Floats:
+        """The mean over queries, shape (measures, systems)."""
+        means: Floats = np.nanmean(self.values, axis=-1)
+        return means
+
+    def of(self, measure: str | Measure) -> Floats:
+        """Return the scores of one measure, shape (systems, queries)."""
+        wanted = parse_all([measure])[0]
+        if wanted not in self.measures:
+            raise ParameterError(f"{wanted} was not evaluated: there are {', '.join(map(str, self.measures))}")
+        scores: Floats = self.values[self.measures.index(wanted)]
+        return scores
+
+    def means(self) -> pl.DataFrame:
+        """One row per system and measure: ``system``, ``measure``, ``value``."""
+        shape = (len(self.systems), len(self.measures))
+        return pl.DataFrame(
+            {
+                "system": np.repeat(np.array(self.systems, dtype=object), shape[1]).tolist(),
+                "measure": [str(measure) for measure in self.measures] * shape[0],
+                "value": self.mean_values.T.reshape(-1),
+            }
+        )
+
+    def per_query(self) -> pl.DataFrame:
+        """One row per system, query and measure: ``system``, ``query``, ``measure``, ``value``."""
+        measures, systems, queries = self.values.shape
+        names = pl.Series(self.systems, dtype=pl.String).gather(np.repeat(np.arange(systems), queries * measures))
+        asked = pl.Series(self.queries, dtype=pl.String).gather(
+            np.tile(np.repeat(np.arange(queries), measures), systems)
+        )
+        labels = pl.Series([str(m) for m in self.measures], dtype=pl.String).gather(
+            np.tile(np.arange(measures), systems * queries)
+        )
+        frame = pl.DataFrame(
+            {
+                "system": names,
+                "query": asked,
+                "measure": labels,
+                "value": np.moveaxis(self.values, 0, -1).reshape(-1),
+            }
+        )
+        return frame.filter(pl.col("value").is_not_nan())
+
+    def table(self) -> pl.DataFrame:
+        """One row per system and one column per measure, best system of the first measure on top."""
+        columns = {str(m): self.mean_values[i] for i, m in enumerate(self.measures)}
+        frame = pl.DataFrame({"system": list(self.systems), **columns})
+        first = self.measures[0]
+        return frame.sort(str(first), "system", descending=[first.higher_is_better, False])
+
+    def to_pandas(self) -> Any:
+        """Return :meth:`per_query` as a pandas frame (needs the ``pandas`` extra)."""
+        return self.per_query().to_pandas()
+
+    def notes(self) -> list[str]:
+        """Say in words what a reader of the scores has to know about missing and empty queries."""
+        said = []
+        for system, queries in self.unanswered.items():
+            fate = "score as empty lists" if not np.isnan(self.values).any() else "are dropped"
+            said.append(f"system '{system}' did not answer {name_some(queries, 'query', 'queries')}: they {fate}")
+        if self.unjudged:
+            said.append(f"nothing is known about {name_some(self.unjudged, 'query', 'queries')}: left out")
+        if self.without_relevant:
+            said.append(
+                f"no relevant document is known for {name_some(self.without_relevant, 'query', 'queries')}: "
+                "no system can score there"
+            )
+        return said
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{note}</li>" for note in self.notes())
+        return self.table()._repr_html_() + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def name_some(names: Iterable[str], one: str, many: str, *, most: int = 5) -> str:
+    """Name a few things and count the rest: ``7 queries (a, b, c, d, e, …)``."""
+    listed = list(names)
+    shown = ", ".join(listed[:most]) + (", …" if len(listed) > most else "")
+    return f"{len(listed):,} {one if len(listed) == 1 else many} ({shown})"
+
+
+def evaluate(
+    runs: Runs,
+    known: Known,
+    measures: Iterable[str | Measure],
+    *,
+    missing: Missing = "zero",
+    aggregation: Aggregation = "mean",
+    collection_size: int | None = None,
+) -> Scores:
+    """Score every system for every query.
+
+    Parameters
+    ----------
+    runs : Runs
+        The ranked lists.
+    known : Judgments, Cliques, OrderedGroups or GroundTruth
+        What is known about the documents.
+    measures : iterable of str or Measure
+        For example ``["AG@5", "nDCG@10"]``.
+    missing : {"zero", "drop"}
+        What a query counts that a system did not answer: an empty list, or nothing.
+    aggregation : {"mean", "median", "majority"}
+        How to make one gain of several assessors' judgments.
+    collection_size : int, optional
+        How many documents could have been retrieved, for measures that count what was not.
+
+    Examples
+    --------
+    >>> import earmark
+    >>> runs = earmark.runs_from_dict({"a": {"q1": {"d1": 2.0, "d2": 1.0}}})
+    >>> judgments = earmark.judgments_from_dict({"q1": {"d2": 1}})
+    >>> earmark.evaluate(runs, judgments, ["RR", "P@2"]).means().rows()
+    [('a', 'RR', 0.5), ('a', 'P@2', 0.5)]
+    """
+    wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
+    if not wanted:
+        raise ParameterError("name at least one measure, for example nDCG@10")
+    if missing not in ("zero", "drop"):
+        raise ParameterError(f"missing queries count zero or drop out, got '{missing}'")
+    truth = ground_truth(known, aggregation=aggregation)
+    for measure in wanted:
+        measure.check(truth.scale)
+    lists = match(runs, truth, collection_size=collection_size)
+    lists, system, absent = _complete(lists, runs)
+    values = np.full((len(wanted), len(runs.systems), len(truth.queries)), np.nan)
+    for index, measure in enumerate(wanted):
+        values[index, system, lists.query] = measure.score(lists)
+    if missing == "drop":
+        values[:, absent] = np.nan
+        nothing = next((name for name, gone in zip(runs.systems, absent, strict=True) if gone.all()), None)
+        if nothing is not None:
+            raise ParameterError(f"system '{nothing}' answered no judged query: nothing is left to average")
+    queries = np.array(truth.queries, dtype=object)
+    relevant = Segments(truth.offsets).sum(is_relevant(truth.gain, None))
+    return Scores(
+        runs.systems,
+        truth.queries,
+        tuple(wanted),
+        values,
+        {name: tuple(queries[gone]) for name, gone in zip(runs.systems, absent, strict=True) if gone.any()},
+        tuple(name for name in runs.queries if name not in truth.query_index),
+        tuple(queries[relevant == 0]),
+    )
+
+
+def ground_truth(known: Known, *, aggregation: Aggregation = "mean") -> GroundTruth:
+    """Make one ground truth of whatever kind of knowledge there is."""
+    if isinstance(known, GroundTruth):
+        return known
+    if isinstance(known, Cliques):
+        return truth_from_cliques(known)
+    if isinstance(known, OrderedGroups):
+        return truth_from_groups(known)
+    return truth_from_judgments(known, by=aggregation)
+
+
+def _complete(lists: JudgedLists, runs: Runs) -> tuple[JudgedLists, Ints, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Leave out lists of unknown queries and add an empty list wherever a system has none.
+
+    Returns the lists, the system of each, and which (system, query) cells had to be added.
+    """
+    truth = lists.truth
+    known = lists.query >= 0
+    # Lists of unknown queries have no hits, so dropping them leaves the hits as they are.
+    counts, query, length = lists.hits.counts[known], lists.query[known], lists.length[known]
+    system = runs.list_system[known]
+    absent = np.ones((len(runs.systems), len(truth.queries)), dtype=bool)
+    absent[system, query] = False
+    more_system, more_query = np.nonzero(absent)
+    nothing = np.zeros(more_query.size, dtype=np.int64)
+    completed = JudgedLists(
+        truth,
+        np.concatenate((query, more_query)),
+        np.concatenate((length, nothing)),
+        Segments.from_counts(np.concatenate((counts, nothing))),
+        lists.rank,
+        lists.row,
+        lists.collection_size,
+    )
+    return completed, np.concatenate((system, more_system)), absent

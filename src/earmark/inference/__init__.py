@@ -1,0 +1,1 @@
+"""From scores to verdicts: tests between systems and correlations between rankings."""

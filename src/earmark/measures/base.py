@@ -1,0 +1,296 @@
+"""Measures as values: each has parameters and a cutoff, prints as one canonical name and is read back from it.
+
+The grammar is ``name(parameter=value, …)@cutoff``: ``P@5``, ``nDCG(gain=exp)@10``, ``RBP(p=0.8)``, ``bpref*``. What
+has
+its default value is mostly left out in print. Reading ignores case, lets the first parameters go unnamed
+(``RBP(.8)``), and accepts trec_eval's names (``map``, ``ndcg_cut_10``) and ir_measures'.
+
+A measure is one registered class. It says what it needs to know of a document (whether it is relevant, its gain,
+or only its order), its range and its reference, and implements :meth:`Measure.score` on
+:class:`~earmark.data.matching.JudgedLists`. A measure that is linear in the gains also gives their weights.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.data.ground_truth import Floats
+from earmark.data.matching import JudgedLists
+from earmark.data.scales import Scale
+from earmark.errors import ParameterError
+
+Needs = Literal["relevance", "gain", "order"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What turns a ranked list and gains into a score.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        How many ranks count; all of the list without it.
+    """
+
+    name: ClassVar[str] = ""
+    needs: ClassVar[Needs] = "relevance"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    reference: ClassVar[str] = ""
+    higher_is_better: ClassVar[bool] = True
+    cutoff_required: ClassVar[bool] = False
+    always_printed: ClassVar[tuple[str, ...]] = ()
+
+    cutoff: int | None = dataclasses.field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.cutoff is not None and self.cutoff < 1:
+            raise ParameterError(f"{self.name}@{self.cutoff}: a cutoff is 1 or more")
+        if self.cutoff is None and self.cutoff_required:
+            raise ParameterError(f"{self.name} needs a cutoff, for example {self.name}@10")
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list: shape (..., lists), with the leading axes of the gains."""
+        raise NotImplementedError
+
+    def check(self, scale: Scale) -> None:
+        """Refuse a scale on which the measure has no meaning."""
+        if self.needs == "gain" and scale.ordered_only:
+            raise ParameterError(
+                f"{self} needs gains, but ordered groups only have an order: use ADR, or a measure of binary relevance"
+            )
+
+    def __matmul__(self, cutoff: int) -> Measure:
+        return dataclasses.replace(self, cutoff=cutoff)
+
+    def __str__(self) -> str:
+        given = [
+            f"{field.name}={_print_value(getattr(self, field.name))}"
+            for field in parameters(type(self))
+            if getattr(self, field.name) != field.default or field.name in self.always_printed
+        ]
+        arguments = f"({','.join(given)})" if given else ""
+        return f"{self.name}{arguments}" + ("" if self.cutoff is None else f"@{self.cutoff}")
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class LinearMeasure(Measure):
+    r"""A measure that is a weighted sum of gains.
+
+    Its score for a list is :math:`\sum_i w(r_i)\, g_i`, so that its mean and variance under uncertain gains are exact.
+    """
+
+    needs: ClassVar[Needs] = "gain"
+
+    def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
+        """Return the weight of a gain at every rank."""
+        raise NotImplementedError
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Add up weighted gains."""
+        return lists.hits.sum(lists.gain * self.weights(lists.rank, lists.truth.scale))
+
+
+def parameters(measure: type[Measure]) -> list[dataclasses.Field[Any]]:
+    """Return a measure's parameters without the cutoff: first those that may go unnamed, in order."""
+    fields = [field for field in dataclasses.fields(measure) if field.name != "cutoff"]
+    return sorted(fields, key=lambda field: field.kw_only is True)
+
+
+def _print_value(value: Any) -> str:
+    if value == math.e:
+        return "e"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+M = TypeVar("M", bound=type[Measure])
+_REGISTRY: dict[str, type[Measure]] = {}
+_ALIASES: dict[str, str] = {}
+
+
+def register(*aliases: str) -> Callable[[M], M]:
+    """Make a measure known under its name and some others.
+
+    An alias is the text of a measure; where it ends in ``_`` a number may follow, which becomes the cutoff.
+    """
+
+    def add(measure: M) -> M:
+        _REGISTRY[measure.name.lower()] = measure
+        return measure
+
+    def add_all(measure: M) -> M:
+        for alias in aliases:
+            _ALIASES[alias.lower()] = measure.name
+        return add(measure)
+
+    return add_all
+
+
+def alias(name: str, meaning: str) -> None:
+    """Let a name stand for a measure with parameters, for example ``set_F`` for ``F``."""
+    _ALIASES[name.lower()] = meaning
+
+
+def registered() -> dict[str, type[Measure]]:
+    """Return every known measure by its canonical name, third parties' included."""
+    _load_third_parties()
+    return {measure.name: measure for measure in _REGISTRY.values()}
+
+
+_third_parties_loaded = False
+
+
+def _load_third_parties() -> None:
+    """Register the measures that installed packages announce under the entry point ``earmark.measures``."""
+    global _third_parties_loaded
+    if _third_parties_loaded:
+        return
+    _third_parties_loaded = True
+    for entry in entry_points(group="earmark.measures"):
+        measure = entry.load()
+        _REGISTRY.setdefault(measure.name.lower(), measure)
+
+
+_NAME = re.compile(r"\s*([A-Za-z][\w*\-]*)\s*")
+_TREC_CUTOFF = re.compile(r"(.*_)(\d+)$")
+
+
+def parse(text: str) -> Measure:
+    """Read a measure from its name.
+
+    Examples
+    --------
+    >>> parse("ndcg(gain=exp)@5")
+    nDCG(gain=exp)@5
+    >>> parse("P_5"), parse("map"), parse("RBP(.8)@10")
+    (P@5, AP, RBP(p=0.8)@10)
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name or parameter, with the closest known one.
+    """
+    found = _NAME.match(text)
+    if not found:
+        raise ParameterError(f"'{text}' is not the name of a measure: try P@5, AP or nDCG@10")
+    name, rest = found[1], text[found.end() :]
+    arguments: list[str] = []
+    if rest.startswith("("):
+        close = _closing(rest, text)
+        arguments, rest = _split(rest[1:close]), rest[close + 1 :]
+    cutoff = None
+    if rest.strip():
+        at = re.fullmatch(r"\s*@\s*(\d+)\s*", rest)
+        if not at:
+            raise ParameterError(f"'{text}': expected a cutoff such as @10 after the name, got '{rest.strip()}'")
+        cutoff = int(at[1])
+    return _build(name, arguments, cutoff, text)
+
+
+def parse_all(names: Iterable[str | Measure]) -> list[Measure]:
+    """Read several measures; values are left as they are and a measure named twice counts once."""
+    return list(dict.fromkeys(parse(name) if isinstance(name, str) else name for name in names))
+
+
+def _build(name: str, arguments: list[str], cutoff: int | None, text: str) -> Measure:
+    lowered = name.lower()
+    trec = _TREC_CUTOFF.match(lowered)
+    if lowered not in _REGISTRY and lowered in _ALIASES:
+        meaning = _ALIASES[lowered]
+        if meaning.lower() not in _REGISTRY:
+            base = parse(meaning)
+            return base @ cutoff if cutoff is not None else base
+        lowered = meaning.lower()
+    elif lowered not in _REGISTRY and trec and trec[1] in _ALIASES and cutoff is None:
+        lowered, cutoff = _ALIASES[trec[1]].lower(), int(trec[2])
+    if lowered not in _REGISTRY:
+        _load_third_parties()
+    if lowered not in _REGISTRY:
+        known = [measure.name for measure in _REGISTRY.values()]
+        close = difflib.get_close_matches(lowered, [*_REGISTRY, *_ALIASES], n=1, cutoff=0.5)
+        meant = (
+            _REGISTRY[close[0]].name if close and close[0] in _REGISTRY else _ALIASES.get(close[0]) if close else None
+        )
+        hint = f"did you mean {meant}?" if meant else f"there are {', '.join(sorted(known, key=str.lower))}"
+        raise ParameterError(f"unknown measure '{name}': {hint}")
+    measure = _REGISTRY[lowered]
+    return measure(**_read_arguments(measure, arguments, text), cutoff=cutoff)
+
+
+def _read_arguments(measure: type[Measure], arguments: list[str], text: str) -> dict[str, Any]:
+    fields = {field.name: field for field in parameters(measure)}
+    hints = typing.get_type_hints(measure)
+    values: dict[str, Any] = {}
+    for position, argument in enumerate(arguments):
+        key, equals, value = argument.partition("=")
+        if not equals or "(" in key:
+            unnamed = [field.name for field in fields.values() if field.kw_only is not True]
+            if position >= len(unnamed):
+                known = ", ".join(fields) or "none"
+                raise ParameterError(f"'{text}': which parameter is '{argument.strip()}' for? (there are {known})")
+            key, value = unnamed[position], argument
+        key = key.strip().lower()
+        if key not in fields:
+            known = ", ".join(fields) or "none"
+            raise ParameterError(f"'{text}': {measure.name} has no parameter '{key}' (it has {known})")
+        if key in values:
+            raise ParameterError(f"'{text}': '{key}' is given twice")
+        values[key] = _read_value(value.strip().strip("'\""), hints[key], f"'{text}': {key}")
+    return values
+
+
+def _read_value(value: str, kind: Any, where: str) -> Any:
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
+        if value.lower() == "none":
+            return None
+        kind = next(option for option in typing.get_args(kind) if option is not type(None))
+    if typing.get_origin(kind) is Literal:
+        choices = typing.get_args(kind)
+        if value.lower() not in choices:
+            raise ParameterError(f"{where} is one of {', '.join(choices)}, got '{value}'")
+        return value.lower()
+    if kind is Measure:
+        return parse(value)
+    if value.lower() == "e" and kind is float:
+        return math.e
+    try:
+        number = kind(value)
+    except ValueError:
+        raise ParameterError(f"{where} is a number, got '{value}'") from None
+    if not math.isfinite(number):
+        raise ParameterError(f"{where} is a finite number, got '{value}'")
+    return number
+
+
+def _closing(rest: str, text: str) -> int:
+    depth = 0
+    for position, character in enumerate(rest):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return position
+    raise ParameterError(f"'{text}': a parenthesis is not closed")
+
+
+def _split(inside: str) -> list[str]:
+    """Split at commas that are not inside another measure's parentheses."""
+    parts, depth = [""], 0
+    for character in inside:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in parts if part.strip()]

@@ -1,0 +1,217 @@
+r"""Measures of binary relevance: a document is relevant or it is not.
+
+Where gains are graded, every gain above 0 counts as relevant; ``rel`` sets another threshold: ``P(rel=2)@5``
+counts gains of 2 and more. Unjudged documents count as not relevant. With :math:`x_r = 1` if the document at rank
+:math:`r` is relevant, :math:`R` relevant documents in all and a cutoff :math:`k`, precision is
+:math:`\sum_{r \le k} x_r / k`: trec_eval's convention, which does not forgive a list for being short.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from earmark.data.ground_truth import Floats
+from earmark.data.matching import JudgedLists
+from earmark.measures.base import Measure, alias, register
+from earmark.measures.counting import divide, relevant, relevant_found, relevant_total
+
+
+@dataclass(frozen=True, repr=False)
+class BinaryMeasure(Measure):
+    """A measure that asks of a document only whether it is relevant.
+
+    Parameters
+    ----------
+    rel : float, optional
+        The least gain that counts as relevant; by default any gain above 0.
+    """
+
+    rel: float | None = field(default=None, kw_only=True)
+
+
+@register("P_", "precision", "SetP", "set_P")
+@dataclass(frozen=True, repr=False)
+class P(BinaryMeasure):
+    r"""Precision: :math:`\sum_{r \le k} x_r / k`; without a cutoff, the share of the list that is relevant."""
+
+    name = "P"
+    reference = "trec_eval"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        divisor = lists.length if self.cutoff is None else self.cutoff
+        return divide(relevant_found(lists, self.rel, self.cutoff), divisor)
+
+
+@register("recall_", "recall", "SetR", "set_recall")
+@dataclass(frozen=True, repr=False)
+class R(BinaryMeasure):
+    r"""Recall: :math:`\sum_{r \le k} x_r / R`."""
+
+    name = "R"
+    reference = "trec_eval"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        return divide(relevant_found(lists, self.rel, self.cutoff), relevant_total(lists, self.rel))
+
+
+@register("set_F", "SetF")
+@dataclass(frozen=True, repr=False)
+class F(BinaryMeasure):
+    r"""The weighted harmonic mean of precision and recall.
+
+    :math:`F_\beta = (1 + \beta^2) P R / (\beta^2 P + R)`; recall counts :math:`\beta` times as much as precision.
+    """
+
+    name = "F"
+    reference = "VanRijsbergen1979"
+
+    beta: float = 1.0
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        precision = P(rel=self.rel, cutoff=self.cutoff).score(lists)
+        recall = R(rel=self.rel, cutoff=self.cutoff).score(lists)
+        weight = self.beta**2
+        return divide((1 + weight) * precision * recall, weight * precision + recall)
+
+
+@register("success_")
+@dataclass(frozen=True, repr=False)
+class Success(BinaryMeasure):
+    """Whether any of the first :math:`k` documents is relevant."""
+
+    name = "Success"
+    reference = "trec_eval"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        return (relevant_found(lists, self.rel, self.cutoff) > 0).astype(np.float64)
+
+
+@register()
+@dataclass(frozen=True, repr=False)
+class hits(BinaryMeasure):
+    """How many of the first :math:`k` documents are relevant, as cover song identification reports it for 10."""
+
+    name = "hits"
+    range = (0.0, np.inf)
+    reference = "Serra2007"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        return relevant_found(lists, self.rel, self.cutoff)
+
+
+@register("map", "map_cut_", "MAP", "average_precision")
+@dataclass(frozen=True, repr=False)
+class AP(BinaryMeasure):
+    r"""Average precision: the mean over relevant documents of the precision at their ranks.
+
+    :math:`AP = \frac{1}{R} \sum_{r \le k} x_r P(r)`; a relevant document that is not retrieved adds 0.
+
+    Parameters
+    ----------
+    over : {"all", "retrieved"}
+        Divide by all relevant documents (the standard), or only by those retrieved, as COVER's Table 2 does.
+    """
+
+    name = "AP"
+    reference = "trec_eval"
+
+    over: Literal["all", "retrieved"] = "all"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        found = relevant(lists, self.rel) & lists.within(self.cutoff)
+        precision = lists.hits.cumsum(found) / lists.rank
+        total = relevant_total(lists, self.rel) if self.over == "all" else lists.hits.sum(found)
+        return divide(lists.hits.sum(precision * found), total)
+
+
+@register("recip_rank", "MRR")
+@dataclass(frozen=True, repr=False)
+class RR(BinaryMeasure):
+    """Reciprocal rank of the first relevant document, 0 if there is none."""
+
+    name = "RR"
+    reference = "trec_eval"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        return 1.0 / first_relevant_rank(lists, self.rel, self.cutoff)
+
+
+@register()
+@dataclass(frozen=True, repr=False)
+class SumRR(BinaryMeasure):
+    """The reciprocal ranks of all relevant documents, added up.
+
+    Parameters
+    ----------
+    over : {"nothing", "length"}
+        Divide the sum by the length of the list, as COVER's row "RR" does, or not at all.
+    """
+
+    name = "SumRR"
+    range = (0.0, np.inf)
+    reference = "Serra2007"
+
+    over: Literal["nothing", "length"] = "nothing"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        found = relevant(lists, self.rel) & lists.within(self.cutoff)
+        total = lists.hits.sum(found / lists.rank)
+        if self.over == "nothing":
+            return total
+        return divide(total, lists.length if self.cutoff is None else self.cutoff)
+
+
+@register("R-precision", "R-prec", "breakeven")
+@dataclass(frozen=True, repr=False)
+class Rprec(BinaryMeasure):
+    """R-precision, the break-even point of precision and recall: precision at rank :math:`R`."""
+
+    name = "Rprec"
+    reference = "trec_eval"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        total = relevant_total(lists, self.rel)
+        early = relevant(lists, self.rel) & (lists.rank <= lists.hits.spread(total))
+        return divide(lists.hits.sum(early & lists.within(self.cutoff)), total)
+
+
+@register()
+@dataclass(frozen=True, repr=False)
+class MR1(BinaryMeasure):
+    """The rank of the first relevant document, whose mean is the mean rank of the first hit; lower is better.
+
+    A list without one scores as if it came right after everything: one more than the collection's size where that is
+    known, else one more than the longest list.
+    """
+
+    name = "MR1"
+    range = (1.0, np.inf)
+    higher_is_better = False
+    reference = "Serra2007"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        first = first_relevant_rank(lists, self.rel, self.cutoff)
+        worst = lists.collection_size or int(lists.length.max(initial=0))
+        return np.where(np.isfinite(first), first, worst + 1.0)
+
+
+def first_relevant_rank(lists: JudgedLists, rel: float | None, cutoff: int | None) -> Floats:
+    """Return the rank of the first relevant document of every list, infinite where there is none."""
+    found = relevant(lists, rel) & lists.within(cutoff)
+    return lists.hits.minimum(np.where(found, lists.rank, np.inf), empty=np.inf)
+
+
+alias("num_rel_ret", "hits")
