@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.judgments import Aggregation, Judgments, aggregate
+from earmark.data.keys import stretches
 from earmark.data.runs import sort_ids
 from earmark.data.scales import BINARY, ORDERED, Scale
 
@@ -130,19 +131,16 @@ def truth_from_groups(groups: OrderedGroups) -> GroundTruth:
 def _build(
     items: pl.DataFrame, scale: Scale, *, elsewhere: pl.Series | None = None, own_document: bool = False
 ) -> GroundTruth:
-    queries = sort_ids(items["query"].unique())
-    order = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index("number")
-    # Best first and then by id: whatever is computed from the rows cannot depend on the order of the file.
-    items = items.join(order, on="query", maintain_order="left").sort(
-        "number", "gain", "document", descending=[False, True, False]
-    )
-    counts = np.bincount(items["number"].to_numpy(), minlength=len(queries))
-    return GroundTruth(
-        queries,
-        np.concatenate(([0], np.cumsum(counts))),
-        items["document"],
-        items["gain"].to_numpy().astype(np.float64),
-        scale,
-        elsewhere,
-        own_document,
-    )
+    starts = stretches(items["query"])
+    heads = items["query"].gather(starts).to_list()
+    queries = sort_ids(dict.fromkeys(heads))
+    number = {name: index for index, name in enumerate(queries)}
+    of_stretch = np.array([number[name] for name in heads], dtype=np.int32)
+    documents, gain = items["document"], items["gain"].to_numpy().astype(np.float64)
+    of_row = np.repeat(of_stretch, np.diff(starts, append=items.height))
+    if np.any(np.diff(of_stretch) <= 0):
+        order = np.argsort(of_row, kind="stable")
+        documents, gain = documents.gather(order), gain[order]
+    counts = np.bincount(of_row, minlength=len(queries))
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    return GroundTruth(queries, offsets, documents, gain, scale, elsewhere, own_document)

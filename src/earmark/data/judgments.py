@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from earmark.data.keys import first_repeated_row
 from earmark.data.scales import Scale, guess_scale
 from earmark.errors import InputError, ParameterError
 
@@ -102,9 +103,8 @@ def off_scale_row(frame: pl.DataFrame, scale: Scale) -> int | None:
 
 def repeated_row(frame: pl.DataFrame) -> int | None:
     """Return the first row that judges an item its assessor had judged before."""
-    who = [name for name in ("query", "document", "assessor") if name in frame.columns]
-    first = frame.select(pl.struct(who).is_first_distinct()).to_series()
-    return None if first.all() else int((~first).arg_true()[0])
+    who = [frame[name] for name in ("query", "document", "assessor") if name in frame.columns]
+    return first_repeated_row(np.zeros(frame.height, dtype=np.int64), *who)
 
 
 def aggregate(frame: pl.DataFrame, *, by: Aggregation = "mean") -> pl.DataFrame:

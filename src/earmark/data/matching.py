@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.ground_truth import Floats, GroundTruth, Ints
+from earmark.data.keys import Keys, spread, text_keys
 from earmark.data.runs import Runs
 from earmark.data.segments import Segments
 
@@ -101,54 +102,44 @@ def match(runs: Runs, truth: GroundTruth, *, collection_size: int | None = None)
 
 def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints]:
     """Return rank, truth row and list of every hit, in list and rank order."""
-    find = _finder(truth)
-    of_result = np.repeat(query, runs.lengths)
-    ends = np.cumsum([chunk.len() for chunk in _chunks(runs.documents)])
-    starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
+    named = text_keys(truth.documents) ^ spread(truth.query_of_row)
+    maybe_named = _filter(named)
+    of_result = np.repeat(query.astype(np.int32), runs.lengths)
+    chunks = runs.documents.get_chunks() if runs.documents.n_chunks() > 1 else [runs.documents]
+    starts = np.cumsum([0, *(chunk.len() for chunk in chunks)])[:-1]
 
-    def search(chunk: pl.Series, start: int) -> tuple[Ints, Ints]:
-        position, row = find(chunk, of_result[start : start + chunk.len()])
-        return position + start, row
+    def candidates(chunk: pl.Series, start: int) -> tuple[Ints, Keys]:
+        asked = of_result[start : start + chunk.len()]
+        keys = text_keys(chunk) ^ spread(asked)
+        at = np.flatnonzero(maybe_named(keys) & (asked >= 0))
+        return at + start, keys[at]
 
-    # Documents come in chunks, one per file read: going chunk by chunk bounds the memory that a join takes.
     with ThreadPoolExecutor(max_workers=2) as pool:
-        found = list(pool.map(search, _chunks(runs.documents), starts.tolist()))
-    position = np.concatenate([part for part, _ in found])
-    of_hit = np.searchsorted(runs.offsets, position, side="right") - 1
-    return position - runs.offsets[of_hit] + 1, np.concatenate([part for _, part in found]), of_hit
-
-
-def _chunks(documents: pl.Series) -> list[pl.Series]:
-    return documents.get_chunks() if documents.n_chunks() > 1 else [documents]
-
-
-def _finder(truth: GroundTruth) -> Callable[[pl.Series, Ints], tuple[Ints, Ints]]:
-    """Prepare the look-up of documents: (documents, their queries) to positions of known ones and truth rows."""
-    named = pl.DataFrame(
-        {"query": truth.query_of_row, "document": truth.documents, "row": np.arange(truth.documents.len())}
+        found = list(pool.map(candidates, chunks, starts.tolist()))
+    asked = pl.DataFrame(
+        {"position": np.concatenate([at for at, _ in found]), "key": np.concatenate([keys for _, keys in found])}
     )
-    universe = truth.documents if truth.elsewhere is None else truth.elsewhere
-    # Most retrieved documents are often known for no query. A table of hashes rules most of them out; it never
-    # rules out one that is known, and the join decides about the rest.
+    rows = pl.DataFrame({"key": named, "row": np.arange(named.size)})
+    joined = asked.join(rows, on="key", how="inner", maintain_order="left")
+    position, row = joined["position"].to_numpy(), joined["row"].to_numpy()
+    same = (runs.documents.gather(position) == truth.documents.gather(row)).to_numpy()
+    same &= truth.query_of_row[row] == of_result[position]
+    position, row = position[same], row[same]
+    if truth.elsewhere is not None:
+        all_rows = np.where(runs.documents.is_in(truth.elsewhere.implode()).to_numpy() & (of_result >= 0), -1, -2)
+        all_rows[position] = row
+        position = np.flatnonzero(all_rows > -2)
+        row = all_rows[position]
+    of_hit = np.searchsorted(runs.offsets, position, side="right") - 1
+    return position - runs.offsets[of_hit] + 1, row, of_hit
+
+
+def _filter(keys: Keys) -> Callable[[Keys], NDArray[np.bool_]]:
+    """Build a table of the last bits of keys that rules out most other keys and never one of these."""
     mask = np.uint64((1 << _FILTER_BITS) - 1)
-    maybe = np.zeros(1 << _FILTER_BITS, dtype=bool)
-    maybe[universe.hash().to_numpy() & mask] = True
-
-    def find(documents: pl.Series, query: Ints) -> tuple[Ints, Ints]:
-        candidates = np.flatnonzero(maybe[documents.hash().to_numpy() & mask] & (query >= 0))
-        frame = pl.DataFrame(
-            {"query": query[candidates], "document": documents.gather(candidates), "position": candidates}
-        )
-        hits = frame.join(named, on=["query", "document"], how="inner", maintain_order="left")
-        hits = hits.select("position", "row")
-        if truth.elsewhere is not None:
-            known = pl.DataFrame({"document": truth.elsewhere})
-            others = frame.join(hits, on="position", how="anti").join(known, on="document", how="semi")
-            others = others.select("position", row=pl.lit(-1, dtype=pl.Int64))
-            hits = pl.concat([hits, others]).sort("position")
-        return hits["position"].to_numpy(), hits["row"].to_numpy()
-
-    return find
+    table = np.zeros(1 << _FILTER_BITS, dtype=bool)
+    table[keys & mask] = True
+    return lambda asked: table[asked & mask]
 
 
 def _without_own_document(

@@ -25,7 +25,7 @@ from earmark.data.scales import Scale, guess_scale
 from earmark.data.tables import (
     Layout,
     Table,
-    head_lines,
+    first_data_line,
     is_parquet,
     parse_number,
     read_layout,
@@ -150,7 +150,7 @@ def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
 
 
 def _run_layout(path: Path, encoding: str, order: Order) -> Layout:
-    line = _first_line(path, encoding, comments=True)
+    number, line = first_data_line(path, encoding=encoding, comments=True)
     for separator in ("\t", " "):
         cells = line.split("\t") if separator == "\t" else line.split()
         if len(cells) == 3:
@@ -162,7 +162,7 @@ def _run_layout(path: Path, encoding: str, order: Order) -> Layout:
             expected="6 columns (query Q0 document rank score tag) or 3 (system query document)",
             got=f"{len(line.split())} ({line[:60]!r})",
             path=path,
-            line=_line_number(path, line, encoding),
+            line=number,
         )
     return TREC_RUN_BY_RANK if order == "rank" else TREC_RUN
 
@@ -191,7 +191,7 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
         )
         table = Table(frame, table.path, table.line_of)
     else:
-        line = _first_line(file, encoding, comments=True)
+        line = first_data_line(file, encoding=encoding, comments=True)[1]
         table = read_layout(file, _three_or_four(line, TREC_QRELS, ("query", "document", "gain")), encoding=encoding)
     gains = table.frame["gain"].to_numpy()
     known = scale or guess_scale(gains)
@@ -226,7 +226,7 @@ def read_cliques(path: AnyPath, *, encoding: str = "utf-8") -> Cliques:
     if _has_names(file, encoding, required=("document", "group")):
         table = _rename(read_named(file, encoding=encoding), ("document", "group"), ())
     else:
-        tabs = "\t" in _first_line(file, encoding, comments=True)
+        tabs = "\t" in first_data_line(file, encoding=encoding, comments=True)[1]
         layout = Layout({"document": False, "group": False}, separator="\t" if tabs else " ", comments=True)
         table = read_layout(file, layout, encoding=encoding)
     frame = pl.DataFrame({"document": _ids(table, "document"), "group": _ids(table, "group")})
@@ -246,7 +246,7 @@ def read_groups(path: AnyPath, *, encoding: str = "utf-8") -> OrderedGroups:
         table = _rename(read_named(file, encoding=encoding), ("query", "document", "group"), ())
     else:
         columns = {"query": False, "document": False, "group": False}
-        line = _first_line(file, encoding, comments=True)
+        line = first_data_line(file, encoding=encoding, comments=True)[1]
         tabs = len(line.split("\t")) in (3, 4)
         if len(line.split("\t") if tabs else line.split()) == 4:
             columns = {"tag": False, **columns}
@@ -279,7 +279,7 @@ def read_metadata(path: AnyPath, *, encoding: str = "utf-8") -> Metadata:
         renames = {_find_column(table.frame.columns, "document") or "": "document"}
         table = Table(table.frame.rename(renames, strict=False), table.path, table.line_of)
     else:
-        line = _first_line(file, encoding, comments=False)
+        line = first_data_line(file, encoding=encoding, comments=False)[1]
         tabs = len(line.split("\t")) == 3
         layout = Layout({"document": False, "artist": False, "genre": False}, separator="\t" if tabs else " ")
         table = read_layout(file, layout, encoding=encoding)
@@ -296,32 +296,18 @@ def _has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", 
     """Tell whether the columns of a file have names: a Parquet file, or a header that names the required ones."""
     if is_parquet(path):
         return True
-    lines = head_lines(path, encoding=encoding, comments=False)
-    if not lines:
-        raise InputError(expected="lines of data", got="an empty file", path=path)
-    cells = [cell.strip().strip('"') for cell in lines[0].replace(";", ",").replace("\t", ",").split(",")]
+    number, header = first_data_line(path, encoding=encoding, comments=False)
+    cells = [cell.strip().strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
     named = all(_find_column(cells, name) is not None for name in required)
     csv = path.name.lower().removesuffix(".gz").endswith(".csv")
     if csv and not named:
         raise InputError(
             expected=f"a header with the columns {', '.join(required)}",
-            got=repr(lines[0][:60]),
+            got=repr(header[:60]),
             path=path,
-            line=1,
+            line=number,
         )
     return named
-
-
-def _first_line(path: Path, encoding: str, *, comments: bool) -> str:
-    lines = head_lines(path, encoding=encoding, comments=comments)
-    if not lines:
-        raise InputError(expected="lines of data", got="an empty file", path=path)
-    return lines[0]
-
-
-def _line_number(path: Path, line: str, encoding: str) -> int:
-    text = path.read_text(encoding=encoding, errors="replace") if not path.name.endswith(".gz") else line
-    return text[: max(text.find(line), 0)].count("\n") + 1
 
 
 def _find_column(columns: Sequence[str], wanted: str) -> str | None:

@@ -15,11 +15,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.keys import first_repeated_row, stretches
 from earmark.errors import InputError, ParameterError
 
 Order = Literal["score", "rank"]
-# Spreads list numbers over 64 bits, so that (list, document) pairs hash apart (the golden ratio, odd).
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+# Below this many results, one piece of memory is quicker to work on than one per file.
+_SMALL = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,20 +154,29 @@ def build_runs(
     Duplicate
         If a document stands twice in a list.
     """
-    names, of_row = _lists_of_rows(system, query)
+    starts = stretches(query, system) if isinstance(system, pl.Series) else stretches(query)
+    heads = query.gather(starts).to_list()
+    owners = system.gather(starts).to_list() if isinstance(system, pl.Series) else [system] * len(heads)
+    numbers: dict[tuple[str, str], int] = {}
+    of_stretch = [numbers.setdefault(name, len(numbers)) for name in zip(owners, heads, strict=True)]
+    names = list(numbers)
+    of_row = np.repeat(np.array(of_stretch, dtype=np.int32), np.diff(starts, append=query.len()))
     keys = None
     if order == "rank" and rank is not None:
         keys = rank.astype(np.float32)
     elif score is not None:
         keys = -score.astype(np.float32)
+    repeated = first_repeated_row(of_row, document)
+    if repeated is not None:
+        of = names[of_row[repeated]]
+        raise Duplicate(repeated, of[0], of[1], document[repeated])
     permutation = _order(of_row, keys, document)
     if permutation is not None:
-        of_row, document = of_row[permutation], document.gather(permutation)
+        document = document.gather(permutation)
         score = None if score is None else score[permutation]
-    offsets = np.flatnonzero(np.diff(of_row, prepend=-1, append=len(names)))
-    _refuse_duplicates(of_row, document, names, permutation)
-    systems = tuple(dict.fromkeys(name for name, _ in names))
-    queries = sort_ids({name for _, name in names})
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(of_row, minlength=len(names)))))
+    systems = tuple(dict.fromkeys(owners))
+    queries = sort_ids(dict.fromkeys(heads))
     system_index = {name: index for index, name in enumerate(systems)}
     query_index = {name: index for index, name in enumerate(queries)}
     return Runs(
@@ -174,77 +184,41 @@ def build_runs(
         queries,
         np.array([system_index[name] for name, _ in names], dtype=np.int64),
         np.array([query_index[name] for _, name in names], dtype=np.int64),
-        offsets.astype(np.int64),
+        offsets,
         document,
         None if score is None else score.astype(np.float32),
     )
 
 
-def _lists_of_rows(system: pl.Series | str, query: pl.Series) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
-    """Tell the (system, query) lists apart, in order of appearance, and the list of every row."""
-    changes = query.ne_missing(query.shift())
-    if isinstance(system, pl.Series):
-        changes |= system.ne_missing(system.shift())
-    changes[0] = True
-    starts = changes.arg_true()
-    heads = query.gather(starts).to_list()
-    owners = system.gather(starts).to_list() if isinstance(system, pl.Series) else [system] * len(heads)
-    numbers: dict[tuple[str, str], int] = {}
-    of_stretch = [numbers.setdefault(name, len(numbers)) for name in zip(owners, heads, strict=True)]
-    sizes = np.diff(starts.to_numpy(), append=query.len())
-    return list(numbers), np.repeat(np.array(of_stretch, dtype=np.int64), sizes)
-
-
 def _order(
-    of_row: NDArray[np.int64], keys: NDArray[np.float32] | None, document: pl.Series
+    of_row: NDArray[np.int32], keys: NDArray[np.float32] | None, document: pl.Series
 ) -> NDArray[np.int64] | None:
-    """Return the permutation that sorts by list, then key, then document id descending; None if sorted already."""
+    """Return the permutation that sorts by list, then key, then document id descending; None if all is in order."""
+    grouped = bool(np.all(of_row[1:] >= of_row[:-1]))
     if keys is None:
-        return None if np.all(np.diff(of_row) >= 0) else np.argsort(of_row, kind="stable")
-    same = of_row[1:] == of_row[:-1]
-    falls, ties = keys[1:] < keys[:-1], keys[1:] == keys[:-1]
-    if np.all(of_row[1:] >= of_row[:-1]) and not np.any(same & falls):
-        at = np.flatnonzero(same & ties)
-        if not at.size or (document.gather(at) >= document.gather(at + 1)).all():
-            return None
-    # One 64-bit integer that sorts like (list, key): a float's bits sort like the float once negatives are flipped.
-    bits = (keys + np.float32(0)).view(np.uint32)
-    sortable = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
-    combined = of_row.astype(np.uint64) << np.uint64(32) | sortable
-    permutation = np.argsort(combined)
-    combined = combined[permutation]
-    tied = combined[1:] == combined[:-1]
-    if tied.any():
-        member = np.concatenate((tied, [False])) | np.concatenate(([False], tied))
-        at = np.flatnonzero(member)
-        rows = permutation[at]
-        sorted_rows = (
-            pl.DataFrame({"key": combined[at], "document": document.gather(rows), "row": rows})
-            .sort("key", "document", descending=[False, True])["row"]
-            .to_numpy()
-        )
-        permutation[at] = sorted_rows
+        return None if grouped else np.argsort(of_row, kind="stable")
+    same_list = of_row[1:] == of_row[:-1]
+    by_key = grouped and not np.any(same_list & (keys[1:] < keys[:-1]))
+    if by_key:
+        permutation = np.arange(of_row.size)
+        tied = same_list & (keys[1:] == keys[:-1])
+    else:
+        # One 64-bit integer that sorts like (list, key): a float's bits sort like it once negatives are flipped.
+        bits = (keys + np.float32(0)).view(np.uint32)
+        sortable = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
+        combined = of_row.astype(np.uint64) << np.uint64(32) | sortable
+        permutation = np.argsort(combined)
+        combined = combined[permutation]
+        tied = combined[1:] == combined[:-1]
+    at = np.flatnonzero(np.append(tied, False) | np.append(False, tied))
+    rows = permutation[at]
+    group = np.cumsum(~np.append(False, tied))[at]
+    frame = pl.DataFrame({"group": group, "document": document.gather(rows), "row": rows})
+    resorted = frame.sort("group", "document", descending=[False, True])["row"].to_numpy()
+    if by_key and np.array_equal(resorted, rows):
+        return None
+    permutation[at] = resorted
     return permutation
-
-
-def _refuse_duplicates(
-    of_row: NDArray[np.int64],
-    document: pl.Series,
-    names: list[tuple[str, str]],
-    permutation: NDArray[np.int64] | None,
-) -> None:
-    hashes = document.hash().to_numpy() ^ (of_row.astype(np.uint64) * _SPREAD)
-    hashes = np.sort(hashes)
-    if not np.any(hashes[1:] == hashes[:-1]):
-        return
-    # Equal hashes only raise a suspicion; the ids decide.
-    rows = np.arange(of_row.size) if permutation is None else permutation
-    frame = pl.DataFrame({"list": of_row, "document": document, "row": rows})
-    again = frame.sort("row").filter(~pl.struct("list", "document").is_first_distinct())
-    if again.height:
-        of, found, row = again.row(0)
-        system, query = names[of]
-        raise Duplicate(row, system, query, found)
 
 
 def join_runs(parts: Sequence[Runs]) -> Runs:
@@ -264,13 +238,14 @@ def join_runs(parts: Sequence[Runs]) -> Runs:
     before = np.cumsum([0, *(len(part.systems) for part in parts)])
     recoded = [np.array([query_index[name] for name in part.queries], dtype=np.int64) for part in parts]
     scores = [part.scores for part in parts if part.scores is not None]
+    documents = pl.concat([part.documents.rename("document") for part in parts], rechunk=False)
     return Runs(
         systems,
         queries,
         np.concatenate([part.list_system + first for part, first in zip(parts, before[:-1], strict=True)]),
         np.concatenate([codes[part.list_query] for part, codes in zip(parts, recoded, strict=True)]),
         np.concatenate(([0], np.cumsum(np.concatenate([part.lengths for part in parts])))),
-        pl.concat([part.documents.rename("document") for part in parts], rechunk=False),
+        documents.rechunk() if documents.len() < _SMALL else documents,
         np.concatenate(scores) if len(scores) == len(parts) else None,
     )
 

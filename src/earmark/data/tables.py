@@ -22,7 +22,7 @@ import polars as pl
 
 from earmark.errors import InputError
 
-SNIFF_BYTES = 65_536
+SNIFF_BYTES = 4_096
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -101,12 +101,33 @@ def read_bytes(path: Path) -> bytes:
     return data.removeprefix(_BOM)
 
 
-def head_lines(path: Path, *, encoding: str, comments: bool) -> list[str]:
-    """Return the first lines that hold data, to tell the format by."""
-    data = path.open("rb").read(SNIFF_BYTES) if _is_plain(path) else read_bytes(path)[:SNIFF_BYTES]
-    text = data.removeprefix(_BOM).decode(encoding, errors="replace")
-    lines = [line for line in text.splitlines() if line.strip()]
-    return [line for line in lines if not (comments and line.lstrip().startswith("#"))]
+def first_data_line(path: Path, *, encoding: str, comments: bool) -> tuple[int, str]:
+    """Return the first line that holds data and its number, to tell the format by.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    data = _head(path).removeprefix(_BOM) if _is_plain(path) else read_bytes(path)
+    start, number = 0, 1
+    while start < len(data):
+        stop = data.find(b"\n", start)
+        stop = len(data) if stop < 0 else stop
+        line = data[start:stop].decode(encoding, errors="replace")
+        if line.strip() and not (comments and line.lstrip().startswith("#")):
+            return number, line.rstrip("\r")
+        start, number = stop + 1, number + 1
+    raise InputError(expected="lines of data", got="an empty file", path=path)
+
+
+def _head(path: Path) -> bytes:
+    """Read the start of a file, or all of it where a long preamble of comments fills the start."""
+    with path.open("rb") as file:
+        data = file.read(SNIFF_BYTES)
+        if any(line.strip() and not line.startswith(b"#") for line in data.split(b"\n", 1)[:1]):
+            return data
+        return data + file.read()
 
 
 def _is_plain(path: Path) -> bool:

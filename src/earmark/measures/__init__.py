@@ -3,7 +3,7 @@
 Importing this package registers all of them; :func:`~earmark.measures.base.parse` reads one from its name.
 """
 
-from earmark.measures import binary, combined, confusion, graded, incomplete, partial_order
+from earmark.measures import binary, combined, confusion, curve_areas, graded, incomplete, partial_order
 from earmark.measures.base import LinearMeasure, Measure, parse, parse_all, registered
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "binary",
     "combined",
     "confusion",
+    "curve_areas",
     "graded",
     "incomplete",
     "parse",

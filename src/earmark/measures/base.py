@@ -76,7 +76,7 @@ class Measure:
 
     def __str__(self) -> str:
         given = [
-            f"{field.name}={_print_value(getattr(self, field.name))}"
+            f"{field.name}={print_value(getattr(self, field.name))}"
             for field in parameters(type(self))
             if getattr(self, field.name) != field.default or field.name in self.always_printed
         ]
@@ -110,10 +110,13 @@ def parameters(measure: type[Measure]) -> list[dataclasses.Field[Any]]:
     return sorted(fields, key=lambda field: field.kw_only is True)
 
 
-def _print_value(value: Any) -> str:
+def print_value(value: Any) -> str:
+    """Print a parameter's value so that reading it back gives the same value."""
     if value == math.e:
         return "e"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 M = TypeVar("M", bound=type[Measure])

@@ -12,7 +12,7 @@ from earmark.data.ground_truth import Floats
 from earmark.data.matching import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
-from earmark.measures.base import Measure, register
+from earmark.measures.base import Measure, print_value, register
 from earmark.measures.binary import AP, R
 from earmark.measures.counting import divide
 
@@ -36,6 +36,8 @@ class Combined(Measure):
         super().__post_init__()
         if self.a.higher_is_better != self.b.higher_is_better:
             raise ParameterError(f"{self.a} and {self.b} point in opposite directions: they cannot be averaged")
+        # A combination points where its parts point: the class cannot know, the value does.
+        object.__setattr__(self, "higher_is_better", self.a.higher_is_better)
 
     def check(self, scale: Scale) -> None:
         """Check both parts."""
@@ -75,7 +77,7 @@ class mean(Combined):
         return self.w * a + (1.0 - self.w) * b
 
     def _extras(self) -> list[str]:
-        return [] if self.w == 0.5 else [f"w={self.w:g}"]
+        return [] if self.w == 0.5 else [f"w={print_value(self.w)}"]
 
 
 @register()

@@ -1,0 +1,200 @@
+"""Writers of the formats that the readers read: what is written comes back as it was.
+
+The format follows the name of the file unless it is stated:
+
+========================= ============================================= ==========================
+name ends in              runs                                          judgments
+========================= ============================================= ==========================
+``.tsv``                  ``system query document`` in rank order       ``query document gain``
+``.csv``, ``.parquet``    columns with names, scores where there are any  all columns, with names
+anything else             TREC: ``query Q0 document rank score tag``    TREC: ``query 0 document gain``
+========================= ============================================= ==========================
+
+A text file whose name ends in ``.gz`` as well is gzipped. A file appears complete or not at all, and the same data
+always gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from earmark.data.judgments import COLUMNS, Judgments, repeated_row
+from earmark.data.runs import Runs
+from earmark.data.tables import replacing
+from earmark.errors import InputError, ParameterError
+
+AnyPath = str | os.PathLike[str]
+FileFormat = Literal["tsv", "trec", "csv", "parquet"]
+
+_BY_SUFFIX: dict[str, FileFormat] = {".tsv": "tsv", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+# What would cut an id in two, or be cut off it, when the file is read again. Blanks inside an id only matter where
+# blanks separate; the characters of the second pattern end a line.
+_WHITE_SPACE = r"[\s\x{1c}-\x{1f}]"
+_BREAKS = r"[\t\n\r\x{0b}\x{0c}\x{1c}-\x{1e}\x{85}\x{2028}\x{2029}]|^[\s\x{1f}]|[\s\x{1f}]$"
+
+
+def write_runs(runs: Runs, path: AnyPath, *, format: FileFormat | None = None) -> None:
+    """Write the ranked lists of all systems to one file.
+
+    Parameters
+    ----------
+    runs : Runs
+        The lists.
+    path : path
+        Where to; its ending names the format, see the module.
+    format : {"tsv", "trec", "csv", "parquet"}, optional
+        The format, whatever the name says.
+
+    Notes
+    -----
+    Readers sort a list by its scores. Where the scores do not give the order of the lists (they were read by
+    rank, say), or there are none, a TREC run gets descending whole numbers as scores, and a CSV or Parquet file
+    the ranks alone.
+
+    Raises
+    ------
+    InputError
+        If an id holds white space that the format cannot hold, or there is no such folder.
+    """
+    chosen, packed = _format_of(path, format)
+    frame = runs.to_polars()
+    if "score" in frame.columns and not scores_give_order(runs):
+        frame = frame.drop("score")
+    ids = {"system": frame["system"], "query": frame["query"], "document": frame["document"]}
+    if chosen == "tsv":
+        _refuse_unwritable(ids, first="system", blanks=True, path=path)
+        _write_text(_separated(frame.select(list(ids)), "\t"), path, packed=packed)
+    elif chosen == "trec":
+        _refuse_unwritable(ids, first="query", blanks=False, path=path)
+        # Descending whole numbers, exact as 32-bit floats for lists of up to 16 million documents.
+        falling = np.repeat(runs.lengths, runs.lengths) - runs.ranks + 1
+        score = pl.col("score") if "score" in frame.columns else pl.Series("score", falling)
+        trec = frame.select("query", pl.lit("Q0").alias("Q0"), "document", "rank", score, "system")
+        _write_text(_separated(trec, " "), path, packed=packed)
+    else:
+        _write_named(frame, path, chosen, packed=packed)
+
+
+def write_judgments(judgments: Judgments, path: AnyPath, *, format: FileFormat | None = None) -> None:
+    """Write judgments to one file.
+
+    Parameters
+    ----------
+    judgments : Judgments
+        What was judged. CSV and Parquet keep assessor, time and sample; the others hold query, document and gain alone.
+    path : path
+        Where to; its ending names the format, see the module.
+    format : {"tsv", "trec", "csv", "parquet"}, optional
+        The format, whatever the name says.
+
+    Raises
+    ------
+    InputError
+        If an id holds white space that the format cannot hold, or there is no such folder.
+    ParameterError
+        If an item has several judgments and the format cannot say whose they are.
+    """
+    chosen, packed = _format_of(path, format)
+    frame = judgments.frame.select([name for name in COLUMNS if name in judgments.frame.columns])
+    if chosen in ("csv", "parquet"):
+        gain = _without_fraction(frame["gain"]) if chosen == "csv" else frame["gain"]
+        _write_named(frame.with_columns(gain), path, chosen, packed=packed)
+        return
+    ids = {"query": frame["query"], "document": frame["document"]}
+    _refuse_unwritable(ids, first="query", blanks=chosen == "tsv", path=path)
+    plain = frame.select("query", "document", _without_fraction(frame["gain"]))
+    if (twice := repeated_row(plain)) is not None:
+        query, document, _ = plain.row(twice)
+        raise ParameterError(
+            f"{os.fspath(path)}: document '{document}' has several judgments for query '{query}', and this format "
+            "cannot say whose they are: write .csv or .parquet"
+        )
+    if chosen == "tsv":
+        _write_text(_separated(plain, "\t"), path, packed=packed)
+    else:
+        qrels = plain.select("query", pl.lit("0").alias("iteration"), "document", "gain")
+        _write_text(_separated(qrels, " "), path, packed=packed)
+
+
+def scores_give_order(runs: Runs) -> bool:
+    """Tell whether sorting the lists by score, and by descending id among equals, leaves them as they are."""
+    if runs.scores is None:
+        return False
+    scores, documents = runs.scores, runs.documents
+    same_list = np.ones(max(len(runs) - 1, 0), dtype=bool)
+    ends = runs.offsets[1:-1]
+    same_list[ends[(ends > 0) & (ends < len(runs))] - 1] = False
+    before, after = scores[:-1][same_list], scores[1:][same_list]
+    if not np.all(before >= after):
+        return False
+    tied = np.flatnonzero(same_list)[before == after]
+    return bool((documents.gather(tied) >= documents.gather(tied + 1)).all())
+
+
+def _format_of(path: AnyPath, stated: FileFormat | None) -> tuple[FileFormat, bool]:
+    """Return the format and whether the file is to be gzipped."""
+    if stated is not None and stated not in get_args(FileFormat):
+        raise ParameterError(f"unknown file format '{stated}': use {', '.join(get_args(FileFormat))}")
+    name = Path(path).name.lower()
+    packed = name.endswith(".gz")
+    chosen = stated or _BY_SUFFIX.get(Path(name.removesuffix(".gz")).suffix, "trec")
+    if packed and chosen == "parquet":
+        raise ParameterError(f"{os.fspath(path)}: a Parquet file is compressed already, leave .gz off its name")
+    return chosen, packed
+
+
+def _refuse_unwritable(ids: dict[str, pl.Series], *, first: str, blanks: bool, path: AnyPath) -> None:
+    """Refuse ids that would be read back as something else.
+
+    ``first`` is the first column, where a ``#`` would begin a comment. With ``blanks`` an id may hold them: tabs separate.
+    """
+    fault = "white space at an end, a tab or a line break" if blanks else "white space"
+    for name, column in ids.items():
+        unique = column.unique(maintain_order=True)
+        bad = unique.str.contains(_BREAKS if blanks else _WHITE_SPACE) | (unique == "")
+        if bad.any():
+            raise InputError(
+                expected=f"{name} ids that this format can hold",
+                got=f"{unique.filter(bad)[0]!r} (empty, or with {fault})",
+                path=path,
+                hint="write .csv or .parquet, which hold any text",
+            )
+        if name == first and (comment := unique.str.starts_with("#")).any():
+            raise InputError(
+                expected=f"{name} ids that do not start with '#', which begins a comment here",
+                got=repr(unique.filter(comment)[0]),
+                path=path,
+                hint="write .csv or .parquet, which hold any text",
+            )
+
+
+def _without_fraction(gain: pl.Series) -> pl.Series:
+    """Print whole gains as whole numbers: 2, not 2.0."""
+    whole = gain.cast(pl.Int64, strict=False)
+    text = pl.when(whole == gain).then(whole.cast(pl.String)).otherwise(gain.cast(pl.String))
+    return pl.select(text.alias("gain")).to_series()
+
+
+def _separated(frame: pl.DataFrame, separator: str) -> str:
+    return frame.write_csv(separator=separator, include_header=False, quote_style="never")
+
+
+def _write_named(frame: pl.DataFrame, path: AnyPath, format: FileFormat, *, packed: bool) -> None:
+    if format == "parquet":
+        with replacing(path) as temporary:
+            frame.write_parquet(temporary)
+    else:
+        _write_text(frame.write_csv(), path, packed=packed)
+
+
+def _write_text(text: str, path: AnyPath, *, packed: bool) -> None:
+    data = text.encode("utf-8")
+    with replacing(path) as temporary:
+        # No time stamp and no name in the header: the same data always gives the same bytes.
+        temporary.write_bytes(gzip.compress(data, mtime=0) if packed else data)
