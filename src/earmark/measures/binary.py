@@ -65,6 +65,11 @@ class F(BinaryMeasure):
     r"""The weighted harmonic mean of precision and recall.
 
     :math:`F_\beta = (1 + \beta^2) P R / (\beta^2 P + R)`; recall counts :math:`\beta` times as much as precision.
+
+    Parameters
+    ----------
+    beta : float
+        How much more recall counts than precision.
     """
 
     name = "F"

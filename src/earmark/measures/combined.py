@@ -60,7 +60,13 @@ class Combined(Measure):
 @register()
 @dataclass(frozen=True, repr=False)
 class mean(Combined):
-    """The weighted mean :math:`w a + (1 - w) b`."""
+    """The weighted mean :math:`w a + (1 - w) b`.
+
+    Parameters
+    ----------
+    w : float
+        The weight of the first part, between 0 and 1.
+    """
 
     name = "mean"
 

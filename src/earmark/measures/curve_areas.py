@@ -19,9 +19,9 @@ from earmark.measures.curves import normalised_lift_area, precision_recall_area,
 class PRarea(BinaryMeasure):
     r"""The area under the interpolated precision–recall curve.
 
-    :math:`\frac{1}{R} \sum_j \max_{i \ge j} P(r_i)`, with :math:`r_j` the rank of the :math:`j`-th relevant document. Average
-    precision is the same sum without the maximum, so this is never below AP, and equal to it when precision never rises
-    from one relevant document to the next.
+    :math:`\frac{1}{R} \sum_j \max_{i \ge j} P(r_i)`, with :math:`r_j` the rank of the :math:`j`-th relevant document.
+    Average precision is the same sum without the maximum, so this is never below AP, and equal to it when precision
+    never rises from one relevant document to the next.
     """
 
     name = "PRarea"
@@ -37,9 +37,9 @@ class PRarea(BinaryMeasure):
 class ROCarea(BinaryMeasure):
     r"""The area under the ROC curve: the chance that a relevant document comes before one that is not.
 
-    :math:`\frac{1}{R N} \sum_j (FP - r_j + j) + \frac{N - FP}{N} \cdot \frac{1 + TP/R}{2}` for :math:`N = |D| - R`; what was
-    not retrieved counts as if it followed in random order. It needs the size of the collection, and in a large one it
-    says little but how many of the relevant documents were retrieved.
+    :math:`\frac{1}{R N} \sum_j (FP - r_j + j) + \frac{N - FP}{N} \cdot \frac{1 + TP/R}{2}` for :math:`N = |D| - R`;
+    what was not retrieved counts as if it followed in random order. It needs the size of the collection, and in a large
+    one it says little but how many of the relevant documents were retrieved.
     """
 
     name = "ROCarea"
@@ -55,8 +55,8 @@ class ROCarea(BinaryMeasure):
 class liftarea(BinaryMeasure):
     r"""The area under COVER's normalised lift curve: recall against the share of the list seen.
 
-    :math:`\frac{1}{|A| R} \sum_j (|A| - r_j + \tfrac{1}{2})`, with :math:`|A|` the length of the list, or the cutoff. The best
-    list reaches :math:`1 - R / (2 |A|)`, so 1 is never quite attained.
+    :math:`\frac{1}{|A| R} \sum_j (|A| - r_j + \tfrac{1}{2})`, with :math:`|A|` the length of the list, or the cutoff.
+    The best list reaches :math:`1 - R / (2 |A|)`, so 1 is never quite attained.
     """
 
     name = "liftarea"

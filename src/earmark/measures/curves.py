@@ -19,8 +19,8 @@ dynamic recall
     ADR's :math:`r_i` against :math:`i = 1 … n`, for partially ordered truth with :math:`n` documents.
 
 Curves of several lists stand on one grid of x, so that their mean is the mean of y at every x. Areas come from
-the curves themselves, not from the grid, so that they do not depend on how fine it is. Lists of queries without relevant
-documents have curves and areas of 0.
+the curves themselves, not from the grid, so that they do not depend on how fine it is. Without relevant documents a
+query's curves and areas are 0 (its dynamic recall has no positions and is not defined anywhere).
 
 References: Manning2008 (precision–recall), Fawcett2006 (ROC), Serra2007 (lift), Typke2006 (dynamic recall).
 """
@@ -75,7 +75,8 @@ class Curves:
         defined = ~np.isnan(self.y)
         count = defined.sum(axis=0)
         total = np.where(defined, self.y, 0.0).sum(axis=0)
-        return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        return mean
 
     @property
     def mean_area(self) -> float:
@@ -189,9 +190,9 @@ def roc(
 def roc_area(lists: JudgedLists, *, rel: float | None = None, cutoff: int | None = None) -> Floats:
     r"""Return the area under the ROC curve, shape (..., lists).
 
-    With :math:`N = |D| - R` documents that are not relevant, of which :math:`FP` were retrieved, the :math:`j`-th relevant
-    document stands before :math:`FP - (r_j - j)` of the retrieved ones, and before half of the rest if it was not
-    retrieved itself:
+    Of the :math:`N = |D| - R` documents that are not relevant, :math:`FP` were retrieved. The :math:`j`-th relevant
+    document stands before :math:`FP - (r_j - j)` of those and before all that were not; a relevant document that was
+    not retrieved stands before half of the latter:
 
     .. math:: \frac{1}{R N} \sum_j \big(FP - (r_j - j)\big) + \frac{N - FP}{N} \cdot \frac{1 + TP / R}{2}
 
@@ -262,7 +263,8 @@ def normalised_lift(
     rank = x * _width(lists, cutoff)[:, None]
     whole = np.floor(rank + _SLACK).astype(np.int64)
     at, after = found.count(found.rank, whole), found.count(found.rank, whole + 1)
-    y = divide(at + np.clip(rank - whole, 0.0, 1.0) * (after - at), found.total[:, None])
+    between = np.clip(rank - whole, 0.0, 1.0)
+    y = divide((1.0 - between) * at + between * after, found.total[:, None])
     return Curves("share of the list seen", "recall", x, y, normalised_lift_area(lists, rel=rel, cutoff=cutoff))
 
 
@@ -306,12 +308,15 @@ def dynamic_recall(lists: JudgedLists, *, cutoff: int | None = None) -> Curves:
 
 def suffix_maximum(segments: Segments, values: Floats) -> Floats:
     """Return at every element the greatest value from there to the end of its segment, shape (..., elements)."""
-    # Values become their ranks, so that a running maximum over all segments at once stays exact: an earlier segment
-    # outranks every later one, and running backwards it starts afresh.
-    levels, place = np.unique(values, return_inverse=True)
-    lead = (segments.size - segments.of_element) * levels.size
-    running = np.maximum.accumulate((place.reshape(values.shape) + lead)[..., ::-1], axis=-1)[..., ::-1]
-    return levels[running - lead]
+    after = np.repeat(segments.offsets[1:], segments.counts) - np.arange(values.shape[-1]) - 1
+    best = values.copy()
+    # Each pass doubles how far every element has looked ahead, so there are few of them.
+    step = 1
+    while step <= after.max(initial=0):
+        ahead = np.where(after[:-step] >= step, best[..., step:], -np.inf)
+        best[..., :-step] = np.maximum(best[..., :-step], ahead)
+        step *= 2
+    return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,7 +361,8 @@ def _width(lists: JudgedLists, cutoff: int | None) -> Floats:
 def _size(lists: JudgedLists) -> int:
     if lists.collection_size is None:
         raise ParameterError(
-            "a ROC curve needs the number of documents in the collection: give the collection's size (--collection-size)"
+            "a ROC curve needs the number of documents in the collection: "
+            "give the collection's size (--collection-size)"
         )
     return lists.collection_size
 

@@ -335,8 +335,8 @@ class Compat(Measure):
 
     Documents of equal gain may stand in any order in an ideal ranking, so the closest one keeps the list's own order
     among them. With :math:`o(i)` the overlap of the two at depth :math:`i`, the score is
-    :math:`\sum_{i \le k} p^{i-1} o(i) / i` divided by its value for the ideal ranking itself; k = 1000 without a
-    cutoff.
+    :math:`\sum_{i \le d} p^{i-1} o(i) / i` divided by its value for the ideal ranking itself. The depth :math:`d` is the
+    cutoff; without one, the longer of the list and the ideal ranking, as ir_measures has it.
 
     Parameters
     ----------
@@ -347,21 +347,26 @@ class Compat(Measure):
     name = "Compat"
     needs = "order"
     reference = "Clarke2020"
+    always_printed = ("p",)
 
     p: float = 0.95
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
-        depth = self.cutoff or 1000
         found = relevant(lists, None)
-        counted = found & (lists.rank <= depth)
+        total = relevant_total(lists, None).astype(np.int64)
+        depth = np.maximum(lists.length, total) if self.cutoff is None else np.full(total.shape, self.cutoff)
+        deepest = int(depth.max(initial=1))
+        # What overlapping documents add at every depth, summed up from the first: the sum over a range is a difference.
+        summed = np.append(0.0, np.cumsum(self.p ** np.arange(deepest) / np.arange(1, deepest + 1)))
         # A document is in both rankings from the deeper of its two ranks on.
-        from_depth = np.maximum(lists.rank, _closest_ideal_rank(lists, found))
-        per_depth = self.p ** np.arange(depth) / np.arange(1, depth + 1)
-        worth = np.append(np.cumsum(per_depth[::-1])[::-1], 0.0)
-        overlap = lists.hits.sum(np.where(counted, worth[np.minimum(from_depth, depth + 1) - 1], 0.0))
-        total = np.minimum(relevant_total(lists, None), depth).astype(np.int64)
-        best = np.append(0.0, np.cumsum(worth[:-1]))[total]
+        last = np.repeat(depth, lists.hits.counts, axis=-1)
+        first = np.minimum(np.maximum(lists.rank, _closest_ideal_rank(lists, found)), last + 1)
+        overlap = lists.hits.sum((summed[last] - summed[first - 1]) * found)
+        # The ideal ranking overlaps with itself in i documents at depth i, until it ends.
+        own = np.append(0.0, np.cumsum(self.p ** np.arange(deepest)))
+        ends = np.minimum(total, depth)
+        best = own[ends] + ends * (summed[depth] - summed[ends])
         return divide(overlap, best)
 
 

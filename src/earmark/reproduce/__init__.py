@@ -1,0 +1,1 @@
+"""Papers recomputed: one module per paper, its printed numbers as data, ours beside them."""

@@ -1,0 +1,180 @@
+"""A paper's numbers and ours, side by side.
+
+A paper's value is kept as it was printed, so that it says how many digits count. Ours agrees if it gives the printed
+digits when it is rounded to as many, or else when it is cut off there: some papers truncate, and which of the two it
+was is part of the row. Everything else disagrees, even by one in the last digit; where the paper is known to be wrong,
+the row says why (its *erratum*), and the paper's value stays what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from earmark.data.conversion import runs_from_frame
+from earmark.data.ground_truth import GroundTruth
+from earmark.data.matching import JudgedLists, match
+
+How = Literal["rounded", "truncated", "same", "different", "not printed"]
+# Binary fractions that stand for a decimal tie (.0625 printed with three digits) must not fall on its wrong side.
+_ENOUGH_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Row:
+    """One value of a paper and ours.
+
+    Parameters
+    ----------
+    name : str
+        What was computed.
+    column : str
+        For which case, where the paper's table has several columns.
+    paper : str or None
+        The paper's value as printed, or its claim in words; None where it gives none.
+    ours : float or str
+        What earmark computes.
+    how : {"rounded", "truncated", "same", "different", "not printed"}
+        In what way ours agrees with the printed digits (or, in words, is the same), if it does.
+    erratum : str
+        Why the paper's value is not what it should be, where that is known.
+    note : str
+        Whatever else a reader should know.
+    """
+
+    name: str
+    column: str
+    paper: str | None
+    ours: float | str
+    how: How
+    erratum: str = ""
+    note: str = ""
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether ours agrees with the paper; None where the paper gives nothing to agree with."""
+        return None if self.how == "not printed" else self.how != "different"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table of a paper and ours.
+
+    Parameters
+    ----------
+    title : str
+        Which table or example it is.
+    rows : tuple of Row
+        Its values.
+    notes : tuple of str
+        What the table shows, and under which conventions.
+    """
+
+    title: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per value: ``table`` (the title), then what :class:`Row` holds, and ``agrees``.
+
+        Ours is text here, with two digits more than the paper prints.
+        """
+        return pl.DataFrame(
+            [(self.title, r.name, r.column, r.paper, shown(r), r.agrees, r.how, r.erratum, r.note) for r in self.rows],
+            schema={
+                **dict.fromkeys(("table", "name", "column", "paper", "ours"), pl.String),
+                "agrees": pl.Boolean,
+                **dict.fromkeys(("how", "erratum", "note"), pl.String),
+            },
+            orient="row",
+        )
+
+    def disagreements(self) -> list[Row]:
+        """Return the rows in which ours is not what the paper prints."""
+        return [row for row in self.rows if row.agrees is False]
+
+
+def shown(row: Row) -> str:
+    """Print our value with two digits more than the paper's, whole numbers as such."""
+    if isinstance(row.ours, str):
+        return row.ours
+    if row.paper is not None and "." not in row.paper and float(row.ours).is_integer():
+        return f"{row.ours:.0f}"
+    digits = 4 if row.paper is None else decimals(row.paper) + 2
+    return f"{row.ours:.{digits}f}"
+
+
+def decimals(printed: str) -> int:
+    """Count the digits after the point."""
+    return len(printed.partition(".")[2])
+
+
+def compare(
+    name: str,
+    printed: str | None,
+    ours: float,
+    *,
+    column: str = "",
+    digits: int | None = None,
+    erratum: str = "",
+    note: str = "",
+) -> Row:
+    """Compare a printed number with ours.
+
+    Parameters
+    ----------
+    name : str
+        What was computed.
+    printed : str or None
+        The number as the paper prints it.
+    ours : float
+        Our value.
+    column, erratum, note : str
+        See :class:`Row`.
+    digits : int, optional
+        How many digits after the point count; by default as many as are printed. A paper that prints ``1`` among values
+        such as ``0.5`` means ``1.0``.
+
+    Examples
+    --------
+    >>> compare("bpref*", "0.564", 0.564626).how, compare("bpref*", "0.565", 0.564626).how
+    ('truncated', 'rounded')
+    >>> compare("bpref", "0.550", 0.551020).agrees
+    False
+    """
+    if printed is None:
+        return Row(name, column, None, float(ours), "not printed", erratum, note)
+    unit = Decimal(1).scaleb(-(decimals(printed) if digits is None else digits))
+    value = round(Decimal(repr(float(ours))), _ENOUGH_DIGITS)
+    how: How = "different"
+    if value.quantize(unit, ROUND_HALF_UP) == Decimal(printed):
+        how = "rounded"
+    elif value.quantize(unit, ROUND_DOWN) == Decimal(printed):
+        how = "truncated"
+    return Row(name, column, printed, float(ours), how, erratum, note)
+
+
+def compare_words(
+    name: str, claim: str | None, ours: str, *, column: str = "", erratum: str = "", note: str = ""
+) -> Row:
+    """Compare what a paper says in words with what we find."""
+    how: How = "not printed" if claim is None else "same" if claim == ours else "different"
+    return Row(name, column, claim, ours, how, erratum, note)
+
+
+def judge_lists(results: Sequence[Sequence[int]], truth: GroundTruth) -> JudgedLists:
+    """Match several result lists, documents being whole numbers, with the truth of one query."""
+    lengths = [len(result) for result in results]
+    rows = pl.DataFrame(
+        {
+            "system": pl.Series(np.repeat(np.arange(len(results)), lengths)).cast(pl.String),
+            "query": pl.Series([truth.queries[0]] * sum(lengths), dtype=pl.String),
+            "document": pl.Series([document for result in results for document in result]).cast(pl.String),
+        }
+    )
+    return match(runs_from_frame(rows), truth)
