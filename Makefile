@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint slow bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -18,6 +18,10 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Checks and studies that take longer than a test should.
+slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.evaluate

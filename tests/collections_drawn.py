@@ -1,4 +1,4 @@
-"""Random runs and judgments with everything that goes wrong in practice: ties, gaps, unjudged and unpooled documents."""
+"""Random runs and judgments with what goes wrong in practice: ties, gaps, unjudged and unpooled documents."""
 
 from __future__ import annotations
 

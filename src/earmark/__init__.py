@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from earmark._version import __version__
 
 if TYPE_CHECKING:
+    from earmark.data.collection import Collection, describe
     from earmark.data.conversion import (
         judgments_from_dict,
         judgments_from_frame,
@@ -34,11 +35,15 @@ if TYPE_CHECKING:
     from earmark.data.readers import read_cliques, read_groups, read_judgments, read_metadata, read_runs
     from earmark.data.runs import Runs
     from earmark.data.scales import BINARY, BROAD, FINE, Scale, parse_scale
+    from earmark.data.writers import write_judgments, write_runs
     from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError
     from earmark.evaluation import Scores, evaluate
+    from earmark.inference.systems import Comparison, compare, correlate
     from earmark.measures import Measure, parse
+    from earmark.simulation import SyntheticCollection, synthetic_collection
 
 _HOME = {
+    "earmark.data.collection": ("Collection", "describe"),
     "earmark.data.conversion": (
         "judgments_from_dict",
         "judgments_from_frame",
@@ -55,9 +60,12 @@ _HOME = {
     "earmark.data.readers": ("read_cliques", "read_groups", "read_judgments", "read_metadata", "read_runs"),
     "earmark.data.runs": ("Runs",),
     "earmark.data.scales": ("BINARY", "BROAD", "FINE", "Scale", "parse_scale"),
+    "earmark.data.writers": ("write_judgments", "write_runs"),
     "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError"),
     "earmark.evaluation": ("Scores", "evaluate"),
+    "earmark.inference.systems": ("Comparison", "compare", "correlate"),
     "earmark.measures": ("Measure", "parse"),
+    "earmark.simulation": ("SyntheticCollection", "synthetic_collection"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -66,6 +74,8 @@ __all__ = [
     "BROAD",
     "FINE",
     "Cliques",
+    "Collection",
+    "Comparison",
     "EarmarkError",
     "GroundTruth",
     "InputError",
@@ -78,7 +88,11 @@ __all__ = [
     "Runs",
     "Scale",
     "Scores",
+    "SyntheticCollection",
     "__version__",
+    "compare",
+    "correlate",
+    "describe",
     "evaluate",
     "judgments_from_dict",
     "judgments_from_frame",
@@ -95,6 +109,9 @@ __all__ = [
     "runs_from_frame",
     "runs_from_records",
     "runs_to_dict",
+    "synthetic_collection",
+    "write_judgments",
+    "write_runs",
 ]
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from earmark.data.ground_truth import (
     Cliques,
@@ -194,8 +195,7 @@ def evaluate(
     truth = ground_truth(known, aggregation=aggregation)
     for measure in wanted:
         measure.check(truth.scale)
-    lists = match(runs, truth, collection_size=collection_size)
-    lists, system, absent = _complete(lists, runs)
+    lists, system, absent = judged_lists(runs, truth, collection_size=collection_size)
     values = np.full((len(wanted), len(runs.systems), len(truth.queries)), np.nan)
     for index, measure in enumerate(wanted):
         values[index, system, lists.query] = measure.score(lists)
@@ -228,12 +228,21 @@ def ground_truth(known: Known, *, aggregation: Aggregation = "mean") -> GroundTr
     return truth_from_judgments(known, by=aggregation)
 
 
-def _complete(lists: JudgedLists, runs: Runs) -> tuple[JudgedLists, Ints, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """Leave out lists of unknown queries and add an empty list wherever a system has none.
+def judged_lists(
+    runs: Runs, truth: GroundTruth, *, collection_size: int | None = None
+) -> tuple[JudgedLists, Ints, NDArray[np.bool_]]:
+    """Return one list for every system and every query of the truth, an empty one wherever a system has none.
 
-    Returns the lists, the system of each, and which (system, query) cells had to be added.
+    Returns
+    -------
+    lists : JudgedLists
+        The lists, those of unknown queries left out.
+    system : ndarray of int, shape (lists,)
+        Whose they are.
+    absent : ndarray of bool, shape (systems, queries)
+        Which of them had to be added.
     """
-    truth = lists.truth
+    lists = match(runs, truth, collection_size=collection_size)
     known = lists.query >= 0
     # Lists of unknown queries have no hits, so dropping them leaves the hits as they are.
     counts, query, length = lists.hits.counts[known], lists.query[known], lists.length[known]

@@ -47,24 +47,59 @@ def test_false_positives_of_wilcoxon(shape):
 
 
 @pytest.mark.parametrize("shape", ["normal", "graded"])
-def test_false_positives_and_coverage_of_the_bootstrap(shape):
-    result = bootstrap_differences(
-        null_differences(shape, 3), n_resamples=999, alpha=0.05, rng=np.random.default_rng(3)
-    )
-    assert_rate(np.count_nonzero(result.p_value <= 0.05), REPEATS, 0.05, slack=0.005)
-    covered = np.count_nonzero((result.low <= 0) & (0 <= result.high))
-    assert_rate(covered, REPEATS, 0.95, slack=0.012)  # BCa intervals are too short by about 1/n
+def test_false_positives_of_the_bootstrap(shape):
+    p_value = bootstrap_differences(
+        null_differences(shape, 3), n_resamples=1_999, alpha=0.05, rng=np.random.default_rng(3)
+    ).p_value
+    assert_rate(np.count_nonzero(p_value <= 0.05), REPEATS, 0.05, slack=0.005)
 
 
-def test_bootstrap_covers_the_mean_of_skewed_differences():
-    rng = np.random.default_rng(4)
-    differences = rng.exponential(1, size=(REPEATS, 80))
-    result = bootstrap_differences(differences, n_resamples=999, alpha=0.05, rng=rng)
-    below, above = np.count_nonzero(result.high < 1), np.count_nonzero(result.low > 1)
-    assert_rate(REPEATS - below - above, REPEATS, 0.95, slack=0.015)
-    assert 0.01 < above / REPEATS < below / REPEATS < 0.06
-    width = (result.high - result.low).mean()
-    assert 2 * 1.96 / np.sqrt(80) * 0.9 < width < 2 * 1.96 / np.sqrt(80) * 1.1
+def draw_differences(shape, n_queries, rng, repeats):
+    """Independent rows of differences that are not symmetric about 0, and their true mean."""
+    size = (repeats, n_queries)
+    if shape == "normal":
+        return rng.normal(0.3, 1, size=size), 0.3
+    if shape == "skewed":  # scores near zero, with a long tail
+        return rng.beta(0.5, 4.5, size=size) - rng.beta(0.3, 5.7, size=size), 0.1 - 0.05
+    if shape == "exponential":
+        return rng.exponential(1, size=size), 1.0
+    ease = rng.beta(1, 1.5, size=size)  # of a query; the mean gain at five ranks, of gains 0, 1/2 and 1
+    return (rng.binomial(10, ease) - rng.binomial(10, 0.8 * ease)) / 10, 0.2 * 0.4
+
+
+def bootstrap_misses(shape, n_queries, seed):
+    """Return how many intervals lie below and above the mean, and the median width relative to Student's."""
+    rng = np.random.default_rng([seed, n_queries])
+    below = above = 0
+    widths = []
+    for _ in range(10):  # resamples are shared by all rows of a call, so that it takes several
+        differences, mean = draw_differences(shape, n_queries, rng, REPEATS // 10)
+        result = bootstrap_differences(differences, n_resamples=999, alpha=0.05, rng=rng)
+        below += np.count_nonzero(result.high < mean - 1e-12)
+        above += np.count_nonzero(result.low > mean + 1e-12)
+        student = 2 * stats.t.ppf(0.975, n_queries - 1) * stats.sem(differences, axis=1)
+        widths.append((result.high - result.low)[student > 0] / student[student > 0])
+    return below, above, np.median(np.concatenate(widths))
+
+
+@pytest.mark.parametrize("shape", ["normal", "skewed", "discrete"])
+@pytest.mark.parametrize("n_queries", [5, 10, 20, 40])
+def test_bootstrap_intervals_cover_the_mean_difference(shape, n_queries):
+    below, above, width = bootstrap_misses(shape, n_queries, seed=10)
+    coverage = 1 - (below + above) / REPEATS
+    assert 0.94 <= coverage <= (0.995 if n_queries < 10 else 0.975)
+    assert 0.99 < width < (1.7 if n_queries < 10 else 1.15)
+    if shape != "skewed":
+        assert min(below, above) > 0.35 * max(below, above)
+
+
+@pytest.mark.parametrize("n_queries", [10, 40])
+def test_bootstrap_intervals_fall_a_little_short_where_one_system_always_wins(n_queries):
+    below, above, width = bootstrap_misses("exponential", n_queries, seed=11)
+    coverage = 1 - (below + above) / REPEATS
+    assert 0.915 <= coverage <= 0.96
+    assert below > 2 * above  # symmetric intervals, a tail on one side
+    assert 1 < width < 2
 
 
 def test_false_positives_and_coverage_of_t():

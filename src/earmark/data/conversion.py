@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from earmark.data.judgments import Judgments
-from earmark.data.runs import Duplicate, Order, Runs, build_runs
+from earmark.data.columns import id_column, number_column
+from earmark.data.judgments import Aggregation, Judgments, aggregate
+from earmark.data.runs import BadRow, Order, Runs, build_runs
 from earmark.data.scales import Scale
+from earmark.data.writers import scores_give_order
 from earmark.errors import InputError
 
 Id = str | int
@@ -40,19 +42,23 @@ def runs_from_dict(runs: Mapping[str, Mapping[Id, Mapping[Id, float]]]) -> Runs:
         for query, documents in lists.items()
         for document, score in documents.items()
     ]
-    return _runs_from_rows(rows)
+    return _runs_from_rows(rows, runs)
 
 
 def runs_from_records(runs: Mapping[str, Iterable[ScoredDocument]]) -> Runs:
     """Make runs of ``{system: records}``, records with ``query_id``, ``doc_id``, ``score``: ir_measures' ScoredDocs."""
-    return _runs_from_rows(
-        [(system, r.query_id, r.doc_id, r.score) for system, records in runs.items() for r in records]
-    )
+    rows = [(system, r.query_id, r.doc_id, r.score) for system, records in runs.items() for r in records]
+    return _runs_from_rows(rows, runs)
 
 
-def _runs_from_rows(rows: list[tuple[str, Id, Id, float]]) -> Runs:
+def _runs_from_rows(rows: Sequence[tuple[str, Id, Id, float]], systems: Iterable[str]) -> Runs:
     if not rows:
         raise InputError(expected="at least one retrieved document", got="none")
+    # A system that retrieved nothing at all leaves no row, and would be missed by nobody.
+    answering = {row[0] for row in rows}
+    silent = next((name for name in systems if name not in answering), None)
+    if silent is not None:
+        raise InputError(expected="at least one retrieved document of every system", got=f"none of '{silent}'")
     columns = list(zip(*rows, strict=True))
     return runs_from_frame(
         pl.DataFrame(
@@ -60,7 +66,7 @@ def _runs_from_rows(rows: list[tuple[str, Id, Id, float]]) -> Runs:
                 "system": _texts(columns[0], "system"),
                 "query": _texts(columns[1], "query"),
                 "document": _texts(columns[2], "document"),
-                "score": pl.Series(columns[3], dtype=pl.Float64),
+                "score": _floats(columns[3], "score"),
             }
         )
     )
@@ -77,8 +83,10 @@ def runs_from_frame(frame: Any, *, order: Order = "score") -> Runs:
         raise InputError(
             expected="columns system, query and document", got=f"no {', '.join(missing)} in {table.columns}"
         )
-    numbers = {name: _finite(table[name].cast(pl.Float64), name) for name in ("score", "rank") if name in table.columns}
-    system, query, document = (_id_column(table[name]) for name in ("system", "query", "document"))
+    if not table.height:
+        raise InputError(expected="at least one retrieved document", got="none")
+    numbers = {name: number_column(table[name]) for name in ("score", "rank") if name in table.columns}
+    system, query, document = (id_column(table[name]) for name in ("system", "query", "document"))
     try:
         return build_runs(
             system=system,
@@ -86,16 +94,20 @@ def runs_from_frame(frame: Any, *, order: Order = "score") -> Runs:
             document=document,
             score=numbers.get("score"),
             rank=numbers.get("rank"),
-            order=order if "score" in numbers else "rank",
+            order=order,
         )
-    except Duplicate as duplicate:
-        raise InputError(expected="every document at most once in a list", got=str(duplicate)) from None
+    except BadRow as bad:
+        raise InputError(expected=bad.expected, got=bad.got) from None
 
 
 def runs_to_dict(runs: Runs) -> dict[str, dict[str, dict[str, float]]]:
-    """Make ``{system: {query: {document: score}}}``; without scores, the negative rank stands for one."""
+    """Make ``{system: {query: {document: score}}}``.
+
+    Where there are no scores, or they do not give the order of the lists (they were read by rank), the negative rank
+    stands for a score.
+    """
     frame = runs.to_polars()
-    if "score" not in frame.columns:
+    if not scores_give_order(runs):
         frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
     result: dict[str, dict[str, dict[str, float]]] = {}
     for system, query, document, score in frame.select("system", "query", "document", "score").iter_rows():
@@ -122,7 +134,7 @@ def _judgments_from_rows(rows: list[tuple[Id, Id, float]], scale: Scale | None) 
         {
             "query": _texts(query, "query"),
             "document": _texts(document, "document"),
-            "gain": pl.Series(gain, dtype=pl.Float64, strict=False),
+            "gain": _floats(gain, "gain"),
         }
     )
     return Judgments.from_frame(frame, scale=scale)
@@ -133,10 +145,13 @@ def judgments_from_frame(frame: Any, *, scale: Scale | None = None) -> Judgments
     return Judgments.from_frame(_to_polars(frame), scale=scale)
 
 
-def judgments_to_dict(judgments: Judgments) -> dict[str, dict[str, float]]:
-    """Make ``{query: {document: gain}}``, whole gains as integers, as pytrec_eval wants them."""
+def judgments_to_dict(judgments: Judgments, *, aggregation: Aggregation = "mean") -> dict[str, dict[str, float]]:
+    """Make ``{query: {document: gain}}``, whole gains as integers, as pytrec_eval wants them.
+
+    Where several assessors judged an item, ``aggregation`` makes one gain of theirs.
+    """
     result: dict[str, dict[str, float]] = {}
-    for query, document, gain in judgments.frame.select("query", "document", "gain").iter_rows():
+    for query, document, gain in aggregate(judgments.frame, by=aggregation).iter_rows():
         result.setdefault(query, {})[document] = int(gain) if float(gain).is_integer() else gain
     return result
 
@@ -151,26 +166,24 @@ def _texts(values: Iterable[Any], name: str) -> pl.Series:
     return pl.Series(name, texts, dtype=pl.String)
 
 
-def _id_column(column: pl.Series) -> pl.Series:
-    if not (column.dtype in (pl.String, pl.Categorical) or column.dtype.is_integer()):
-        raise InputError(expected=f"text or whole numbers as {column.name}", got=str(column.dtype))
-    if column.null_count():
-        raise InputError(expected=f"a {column.name} in every row", got="a gap")
-    return column.cast(pl.String)
-
-
-def _finite(column: pl.Series, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    values = column.to_numpy()
-    if column.null_count() or not np.isfinite(values).all():
-        raise InputError(expected=f"a finite {name} in every row", got="NaN, infinity or a gap")
-    return values
+def _floats(values: Sequence[Any], name: str) -> pl.Series:
+    """Turn numbers into a column; a gap is left for the next check to find."""
+    try:
+        return pl.Series(name, values, dtype=pl.Float64)
+    except (TypeError, ValueError):
+        odd = next((value for value in values if not isinstance(value, float | int | np.number)), None)
+        raise InputError(expected=f"a number as {name}", got=f"{odd!r} ({type(odd).__name__})") from None
 
 
 def _to_polars(frame: Any) -> pl.DataFrame:
     if isinstance(frame, pl.DataFrame):
         return frame
     if type(frame).__module__.split(".")[0] == "pandas":
-        table = pl.from_pandas(frame)
+        try:
+            table = pl.from_pandas(frame)
+        except (TypeError, ValueError) as error:
+            # For example a column that holds text in some rows and numbers in others.
+            raise InputError(expected="columns of one type each", got=str(error).split("\n")[0]) from None
         assert isinstance(table, pl.DataFrame)
         return table
     raise InputError(expected="a polars or pandas frame", got=type(frame).__name__)

@@ -100,7 +100,7 @@ class Cliques:
 def truth_from_cliques(cliques: Cliques) -> GroundTruth:
     """Make every document of a clique with two or more members a query for the others."""
     members = cliques.frame
-    pairs = members.rename({"document": "query"}).join(members, on="group")
+    pairs = members.rename({"document": "query"}).join(members, on="group", maintain_order="left_right")
     pairs = pairs.filter(pl.col("query") != pl.col("document")).select("query", "document", gain=pl.lit(1.0))
     return _build(pairs, BINARY, elsewhere=members["document"], own_document=True)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from earmark.data.columns import id_column, number_column
 from earmark.data.keys import first_repeated_row
 from earmark.data.scales import Scale, guess_scale
 from earmark.errors import InputError, ParameterError
@@ -46,7 +47,8 @@ class Judgments:
         Raises
         ------
         InputError
-            If a gain is off the scale, or an item is judged twice by the same assessor.
+            If a column is missing or holds something else, a gain is off the scale, or an item is judged twice by
+            the same assessor.
         """
         columns = [name for name in COLUMNS if name in frame.columns]
         missing = [name for name in COLUMNS[:3] if name not in columns]
@@ -56,14 +58,14 @@ class Judgments:
                 got=f"{', '.join(frame.columns) or 'none'} (no {' or '.join(missing)})",
             )
         ids = [name for name in ("query", "document", "assessor") if name in columns]
-        frame = frame.select(columns).with_columns(pl.col(ids).cast(pl.String), pl.col("gain").cast(pl.Float64))
-        gains = frame["gain"].to_numpy()
-        if not np.isfinite(gains).all():
-            raise InputError(expected="finite gains", got=f"{gains[~np.isfinite(gains)][0]}")
+        gains = number_column(frame["gain"])
+        frame = frame.select(columns).with_columns(*(id_column(frame[name]) for name in ids), pl.Series("gain", gains))
+        if not frame.height:
+            raise InputError(expected="at least one judgment", got="none")
         known = scale or guess_scale(gains)
         off = off_scale_row(frame, known)
         if off is not None:
-            raise InputError(expected=f"gains on the scale {known}", got=f"{gains[off]:g}")
+            raise InputError(expected=f"gains on the scale {known}", got=f"{gains[off]:g} in row {off}, counted from 0")
         twice = repeated_row(frame)
         if twice is not None:
             query, document = frame.row(twice)[:2]

@@ -17,22 +17,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.columns import is_id_type, is_number_type
 from earmark.data.ground_truth import Cliques, OrderedGroups
-from earmark.data.judgments import Judgments, off_scale_row, repeated_row
+from earmark.data.judgments import COLUMNS, Judgments, off_scale_row, repeated_row
 from earmark.data.metadata import Metadata
-from earmark.data.runs import Duplicate, Order, Runs, build_runs, join_runs
+from earmark.data.runs import BadRow, Order, Runs, build_runs, check_order, join_runs
 from earmark.data.scales import Scale, guess_scale
-from earmark.data.tables import (
-    Layout,
-    Table,
-    first_data_line,
-    is_parquet,
-    parse_number,
-    read_layout,
-    read_named,
-    require_file,
-)
-from earmark.errors import EarmarkError, InputError
+from earmark.data.tables import Layout, Table, is_parquet, parse_number, read_layout, read_named, require_file
+from earmark.data.text_files import BLANKS, first_data_line, words
+from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]
 
@@ -64,6 +57,7 @@ _ALIASES = {
     "artist": ("artist",),
     "genre": ("genre",),
 }
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def read_runs(paths: AnyPath | Iterable[AnyPath], *, order: Order = "score", encoding: str = "utf-8") -> Runs:
@@ -85,6 +79,7 @@ def read_runs(paths: AnyPath | Iterable[AnyPath], *, order: Order = "score", enc
         A system is called what the file calls it. Where several files use the same name for different systems,
         those are named after their files.
     """
+    check_order(order)
     files = [require_file(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else list(paths))]
     if not files:
         raise InputError(expected="one run or more", got="none")
@@ -98,30 +93,37 @@ def _with_distinct_names(parts: list[Runs], files: Sequence[Path]) -> list[Runs]
     uses = Counter(name for part in parts for name in part.systems)
     if max(uses.values()) == 1:
         return parts
-    if len({file.resolve() for file in files}) < len(files):
-        twice = next(file for file in files if files.count(file) > 1 or sum(file.samefile(f) for f in files) > 1)
+    places = [file.resolve() for file in files]
+    twice = next((file for file, place in zip(files, places, strict=True) if places.count(place) > 1), None)
+    if twice is not None:
         raise InputError(expected="every run once", got="the same file twice", path=twice)
-    stems = [file.name.removesuffix(".gz").rsplit(".", 1)[0] for file in files]
-    if len(set(stems)) < len(stems):
-        stems = [str(file) for file in files]
-    renamed = []
-    for part, stem in zip(parts, stems, strict=True):
-        alone = len(part.systems) == 1
-        names = tuple((stem if alone else f"{stem}:{name}") if uses[name] > 1 else name for name in part.systems)
-        renamed.append(part.renamed(names))
-    return renamed
+    for of_file in (_stem, str):
+        names = [
+            tuple(_unique_name(name, of_file(file), part) if uses[name] > 1 else name for name in part.systems)
+            for part, file in zip(parts, files, strict=True)
+        ]
+        if max(Counter(name for of_part in names for name in of_part).values()) == 1:
+            break
+    return [part.renamed(of_part) for part, of_part in zip(parts, names, strict=True)]
+
+
+def _unique_name(name: str, file: str, part: Runs) -> str:
+    return file if len(part.systems) == 1 else f"{file}:{name}"
+
+
+def _stem(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).stem
 
 
 def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
-    system: pl.Series | str = path.name.removesuffix(".gz").rsplit(".", 1)[0]
+    system: pl.Series | str = _stem(path)
     score = rank = None
     if _has_names(path, encoding):
         table = _rename(read_named(path, encoding=encoding), ("query", "document"), ("system", "score", "rank"))
         system = _ids(table, "system") if "system" in table.frame.columns else system
         score = _numbers(table, "score") if "score" in table.frame.columns else None
         rank = _numbers(table, "rank") if "rank" in table.frame.columns else None
-        if score is None and rank is not None:
-            order = "rank"
+        query, document = _ids(table, "query"), _ids(table, "document")
     else:
         layout = _run_layout(path, encoding, order)
         table = read_layout(path, layout, encoding=encoding)
@@ -133,34 +135,25 @@ def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
             rank = _numbers(table, "rank") if order == "rank" else None
         else:
             system = table.frame["system"]
+        query, document = table.frame["query"], table.frame["document"]
     if order == "rank" and rank is None and score is not None:
-        raise InputError(expected="a column rank (order by rank)", got="none", path=path)
+        raise InputError(expected="a column 'rank' to order the lists by", got="none", path=path)
     try:
-        runs = build_runs(
-            system=system,
-            query=_ids(table, "query"),
-            document=_ids(table, "document"),
-            score=score,
-            rank=rank,
-            order=order,
-        )
-    except Duplicate as duplicate:
-        raise table.error(duplicate.row, expected="every document at most once in a list", got=str(duplicate)) from None
-    return runs
+        return build_runs(system=system, query=query, document=document, score=score, rank=rank, order=order)
+    except BadRow as bad:
+        raise table.error(bad.row, expected=bad.expected, got=bad.got) from None
 
 
 def _run_layout(path: Path, encoding: str, order: Order) -> Layout:
     number, line = first_data_line(path, encoding=encoding, comments=True)
-    for separator in ("\t", " "):
-        cells = line.split("\t") if separator == "\t" else line.split()
-        if len(cells) == 3:
+    cells = words(line)
+    for separator, count in (("\t", line.count("\t") + 1), (" ", len(cells))):
+        if count == 3:
             return Layout({"system": False, "query": False, "document": False}, separator=separator, comments=True)
-        if len(cells) >= 6:
-            break
-    if len(line.split()) < 6:
+    if len(cells) < 6:
         raise InputError(
             expected="6 columns (query Q0 document rank score tag) or 3 (system query document)",
-            got=f"{len(line.split())} ({line[:60]!r})",
+            got=f"{len(cells)} ({line[:60]!r})",
             path=path,
             line=number,
         )
@@ -181,20 +174,28 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     """
     file = require_file(path)
     if _has_names(file, encoding):
-        table = _rename(
-            read_named(file, encoding=encoding),
-            ("query", "document", "gain"),
-            ("assessor", "time", "sampled"),
-        )
+        optional = ("assessor", "time", "sampled")
+        table = _rename(read_named(file, encoding=encoding), ("query", "document", "gain"), optional)
         frame = table.frame.with_columns(
             _ids(table, "query"), _ids(table, "document"), pl.Series("gain", _numbers(table, "gain"))
         )
+        if "assessor" in frame.columns:
+            frame = frame.with_columns(_ids(table, "assessor"))
+        if "sampled" in frame.columns:
+            frame = frame.with_columns(_yes_or_no(table, "sampled"))
         table = Table(frame, table.path, table.line_of)
     else:
         line = first_data_line(file, encoding=encoding, comments=True)[1]
-        table = read_layout(file, _three_or_four(line, TREC_QRELS, ("query", "document", "gain")), encoding=encoding)
+        table = read_layout(file, _judgments_layout(line), encoding=encoding)
     gains = table.frame["gain"].to_numpy()
-    known = scale or guess_scale(gains)
+    try:
+        known = scale or guess_scale(gains)
+    except ParameterError:
+        highest = int(gains.argmax())
+        hint = "name the scale, for example --scale 0..1000"
+        raise table.error(
+            highest, expected="gains on a customary scale, up to 100", got=f"{gains[highest]:g}", hint=hint
+        ) from None
     off = off_scale_row(table.frame, known)
     if off is not None:
         raise table.error(off, expected=f"a gain on the scale {known}", got=f"{gains[off]:g}")
@@ -207,17 +208,16 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
             got=f"document '{item['document']}' judged again for query '{item['query']}'",
             hint="if several people judged it, name them in a column 'assessor' of a CSV file",
         )
-    wanted = [name for name in ("query", "document", "gain", "assessor", "time", "sampled") if name in table.frame]
-    return Judgments(table.frame.select(wanted), known, scale is None)
+    columns = [name for name in COLUMNS if name in table.frame.columns]
+    return Judgments(table.frame.select(columns), known, scale is None)
 
 
-def _three_or_four(line: str, four: Layout, three: tuple[str, str, str]) -> Layout:
-    """Tell a TREC-like file of four columns from a plain one of three."""
-    if len(line.split("\t")) == 3:
-        return Layout({name: name == "gain" for name in three}, separator="\t", comments=True)
-    if len(line.split()) == 3:
-        return Layout({name: name == "gain" for name in three}, comments=True)
-    return four
+def _judgments_layout(line: str) -> Layout:
+    """Tell TREC qrels from a plain table of three columns by a line of it."""
+    three = {"query": False, "document": False, "gain": True}
+    if line.count("\t") == 2:
+        return Layout(three, separator="\t", comments=True)
+    return Layout(three, comments=True) if len(words(line)) == 3 else TREC_QRELS
 
 
 def read_cliques(path: AnyPath, *, encoding: str = "utf-8") -> Cliques:
@@ -226,7 +226,7 @@ def read_cliques(path: AnyPath, *, encoding: str = "utf-8") -> Cliques:
     if _has_names(file, encoding, required=("document", "group")):
         table = _rename(read_named(file, encoding=encoding), ("document", "group"), ())
     else:
-        tabs = "\t" in first_data_line(file, encoding=encoding, comments=True)[1]
+        tabs = first_data_line(file, encoding=encoding, comments=True)[1].count("\t") == 1
         layout = Layout({"document": False, "group": False}, separator="\t" if tabs else " ", comments=True)
         table = read_layout(file, layout, encoding=encoding)
     frame = pl.DataFrame({"document": _ids(table, "document"), "group": _ids(table, "group")})
@@ -247,8 +247,8 @@ def read_groups(path: AnyPath, *, encoding: str = "utf-8") -> OrderedGroups:
     else:
         columns = {"query": False, "document": False, "group": False}
         line = first_data_line(file, encoding=encoding, comments=True)[1]
-        tabs = len(line.split("\t")) in (3, 4)
-        if len(line.split("\t") if tabs else line.split()) == 4:
+        tabs = line.count("\t") in (2, 3)
+        if len(line.split("\t") if tabs else words(line)) == 4:
             columns = {"tag": False, **columns}
         table = read_layout(file, Layout(columns, separator="\t" if tabs else " ", comments=True), encoding=encoding)
     numbers = _numbers(table, "group")
@@ -275,21 +275,29 @@ def read_metadata(path: AnyPath, *, encoding: str = "utf-8") -> Metadata:
     """Read metadata: a table with a column ``document``, or headerless lines ``document artist genre``."""
     file = require_file(path)
     if _has_names(file, encoding, required=("document",)):
-        table = read_named(file, encoding=encoding)
-        renames = {_find_column(table.frame.columns, "document") or "": "document"}
-        table = Table(table.frame.rename(renames, strict=False), table.path, table.line_of)
+        named = read_named(file, encoding=encoding)
+        found = _find_column(named.frame.columns, "document")
+        if found is None:
+            raise _no_column("document", named)
+        table = Table(named.frame.rename({found: "document"}), named.path, named.line_of)
     else:
         line = first_data_line(file, encoding=encoding, comments=False)[1]
-        tabs = len(line.split("\t")) == 3
-        layout = Layout({"document": False, "artist": False, "genre": False}, separator="\t" if tabs else " ")
+        layout = Layout(
+            {"document": False, "artist": False, "genre": False},
+            separator="\t" if line.count("\t") == 2 else " ",
+            optional=("artist", "genre"),
+        )
         table = read_layout(file, layout, encoding=encoding)
     documents = _ids(table, "document")
     again = (~documents.is_first_distinct()).arg_true()
     if again.len():
         row = int(again[0])
         raise table.error(row, expected="every document once", got=f"'{documents[row]}' again")
-    attributes = [name for name in table.frame.columns if name != "document"]
-    return Metadata(table.frame.select(documents, *(pl.col(name).cast(pl.String) for name in attributes)))
+    attributes = [column for column in table.frame if column.name != "document"]
+    nested = next((column for column in attributes if column.dtype.is_nested()), None)
+    if nested is not None:
+        raise InputError(expected=f"one value in each cell of '{nested.name}'", got=str(nested.dtype), path=path)
+    return Metadata(pl.DataFrame([documents, *(column.cast(pl.String).replace("", None) for column in attributes)]))
 
 
 def _has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", "document")) -> bool:
@@ -299,6 +307,13 @@ def _has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", 
     number, header = first_data_line(path, encoding=encoding, comments=False)
     cells = [cell.strip().strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
     named = all(_find_column(cells, name) is not None for name in required)
+    if len(cells) == 1 and len(required) > 1 and all(_find_column(words(header), name) for name in required):
+        raise InputError(
+            expected="tabs or commas between columns that have names",
+            got=f"blanks ({header[:60]!r})",
+            path=path,
+            line=number,
+        )
     csv = path.name.lower().removesuffix(".gz").endswith(".csv")
     if csv and not named:
         raise InputError(
@@ -315,7 +330,7 @@ def _find_column(columns: Sequence[str], wanted: str) -> str | None:
     return next((lowered[alias] for alias in _ALIASES[wanted] if alias in lowered), None)
 
 
-def _rename(table: Table, required: Iterable[str], optional: Iterable[str]) -> Table:
+def _rename(table: Table, required: Sequence[str], optional: Sequence[str]) -> Table:
     """Give the columns our names; complain about the ones that are not there."""
     renames: dict[str, str] = {}
     for wanted in (*required, *optional):
@@ -323,34 +338,55 @@ def _rename(table: Table, required: Iterable[str], optional: Iterable[str]) -> T
         actual = _find_column(remaining, wanted)
         if actual is not None:
             renames[actual] = wanted
-        elif wanted in tuple(required):
-            raise InputError(
-                expected=f"a column '{wanted}'",
-                got=f"columns {', '.join(table.frame.columns)}",
-                path=table.path,
-            )
+        elif wanted in required:
+            raise _no_column(wanted, table)
     return Table(table.frame.select(pl.col(old).alias(new) for old, new in renames.items()), table.path, table.line_of)
+
+
+def _no_column(wanted: str, table: Table) -> InputError:
+    got = f"columns {', '.join(table.frame.columns)}"
+    return InputError(expected=f"a column '{wanted}'", got=got, path=table.path)
 
 
 def _ids(table: Table, name: str) -> pl.Series:
     """Return a column of ids as text; whole numbers are fine, fractions and gaps are not."""
     column = table.frame[name]
-    if column.dtype.is_float() or column.dtype.is_nested():
+    if not is_id_type(column.dtype):
         raise InputError(expected=f"text or whole numbers as {name}", got=f"{column.dtype}", path=table.path)
     text = column.cast(pl.String)
-    if text.null_count():
-        raise table.error(int(text.is_null().arg_true()[0]), expected=f"a {name}", got="nothing")
+    missing = text.is_null() | (text == "")
+    if missing.any():
+        raise table.error(int(missing.arg_true()[0]), expected=f"{name} in every row", got="nothing")
     return text
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float64]:
     """Return a column of finite numbers or point at the first cell that is none."""
     column = table.frame[name]
-    values = column.cast(pl.Float64, strict=False)
-    bad = (values.is_null() | ~values.is_finite()).fill_null(True)
-    if bad.any():
-        row = int(bad.arg_true()[0])
-        cell = column[row]
-        parse_number("" if cell is None else str(cell), name, table.path, table.line_of(row))
-        raise EarmarkError(f"{table.path}: cannot read '{cell}' as {name}")
-    return values.to_numpy()
+    if not (column.dtype == pl.String or is_number_type(column.dtype)):
+        raise InputError(expected=f"numbers as {name}", got=f"{column.dtype}", path=table.path)
+    cells = column.str.strip_chars(BLANKS) if column.dtype == pl.String else column
+    values = cells.cast(pl.Float64, strict=False)
+    bad = (~values.is_finite()).fill_null(True)
+    if not bad.any():
+        return values.to_numpy()
+    row = int(bad.arg_true()[0])
+    cell = cells[row]
+    if cell is None or cell == "":
+        raise table.error(row, expected=f"a number as {name}", got="nothing")
+    parse_number(str(cell), name, table.path, table.line_of(row))
+    raise table.error(row, expected=f"a number as {name}", got=f"'{cell}'")
+
+
+def _yes_or_no(table: Table, name: str) -> pl.Series:
+    """Return a column of truth values, null where a cell is empty."""
+    column = table.frame[name]
+    if column.dtype == pl.Boolean:
+        return column
+    text = column.cast(pl.String).str.strip_chars(BLANKS).str.to_lowercase().replace("", None)
+    truth = text.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+    wrong = (truth.is_null() & text.is_not_null()).arg_true()
+    if wrong.len():
+        row = int(wrong[0])
+        raise table.error(row, expected=f"true or false as {name}", got=f"'{column[row]}'")
+    return truth

@@ -1,15 +1,15 @@
 """Runs: the ranked lists of systems, one list per system and query.
 
 The order within a list is trec_eval's unless told otherwise: descending score, compared as 32-bit floats, and
-among equal scores descending document id. It depends on scores and ids alone, never on the order of the lines.
-A document may stand in a list once.
+among equal scores descending document id, compared byte by byte. It depends on scores and ids alone, never on the order
+of the lines. A document may stand in a list once, and so may a rank where the ranks give the order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -85,6 +85,8 @@ class Runs:
     def select(self, systems: Iterable[str]) -> Runs:
         """Keep only these systems, in this order."""
         chosen = list(systems)
+        if not chosen:
+            raise ParameterError("name at least one system to keep")
         unknown = [name for name in chosen if name not in self.systems]
         if unknown:
             raise ParameterError(f"no system called '{unknown[0]}': there are {', '.join(self.systems)}")
@@ -93,11 +95,12 @@ class Runs:
     def _only(self, system: int) -> Runs:
         lists = np.flatnonzero(self.list_system == system)
         keep = np.isin(self.list_of_result, lists)
+        answered, of_list = np.unique(self.list_query[lists], return_inverse=True)
         return Runs(
             (self.systems[system],),
-            self.queries,
+            tuple(self.queries[query] for query in answered),
             np.zeros(lists.size, dtype=np.int64),
-            self.list_query[lists],
+            of_list,
             np.concatenate(([0], np.cumsum(self.lengths[lists]))),
             self.documents.filter(pl.Series(keep)),
             None if self.scores is None else self.scores[keep],
@@ -113,18 +116,23 @@ class Runs:
     def __str__(self) -> str:
         shortest, longest = (self.lengths.min(), self.lengths.max()) if self.lengths.size else (0, 0)
         depth = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
-        return (
-            f"{len(self.systems)} systems, {len(self.queries)} queries, {len(self):,} results, "
-            f"lists of {depth} documents"
-        )
+        systems = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
+        queries = "1 query" if len(self.queries) == 1 else f"{len(self.queries)} queries"
+        return f"{systems}, {queries}, {len(self):,} results, lists of {depth} documents"
 
 
-class Duplicate(Exception):  # noqa: N818 - caught by the reader, which knows the file
-    """A document stands twice in one list; carries the row of its second mention."""
+class BadRow(Exception):  # noqa: N818 - caught by the reader, which knows the file
+    """A row that cannot stand where it does, because of what stood before it."""
 
-    def __init__(self, row: int, system: str, query: str, document: str) -> None:
-        super().__init__(f"'{document}' twice in the list of system '{system}' for query '{query}'")
-        self.row = row
+    def __init__(self, row: int, *, expected: str, got: str) -> None:
+        super().__init__(f"expected {expected}, got {got}")
+        self.row, self.expected, self.got = row, expected, got
+
+
+def check_order(order: str) -> None:
+    """Refuse an order of lists that there is not."""
+    if order not in get_args(Order):
+        raise ParameterError(f"lists are ordered by score or by rank, not by '{order}'")
 
 
 def build_runs(
@@ -144,16 +152,21 @@ def build_runs(
         The system of every row, or of all rows.
     query, document : polars.Series of String
         Ids, one per row.
-    score, rank : ndarray, optional
+    score, rank : ndarray of float, finite, optional
         What orders a list; without either, the order of the rows does.
     order : {"score", "rank"}
         Which of the two to trust where both are there.
 
     Raises
     ------
-    Duplicate
-        If a document stands twice in a list.
+    BadRow
+        If a document stands twice in a list, or a rank does where the ranks give the order.
+    InputError
+        If the ranks are to give the order but there are only scores.
     """
+    check_order(order)
+    if order == "rank" and rank is None and score is not None:
+        raise InputError(expected="ranks to order the lists by", got="scores alone")
     starts = stretches(query, system) if isinstance(system, pl.Series) else stretches(query)
     heads = query.gather(starts).to_list()
     owners = system.gather(starts).to_list() if isinstance(system, pl.Series) else [system] * len(heads)
@@ -161,19 +174,21 @@ def build_runs(
     of_stretch = [numbers.setdefault(name, len(numbers)) for name in zip(owners, heads, strict=True)]
     names = list(numbers)
     of_row = np.repeat(np.array(of_stretch, dtype=np.int32), np.diff(starts, append=query.len()))
-    keys = None
-    if order == "rank" and rank is not None:
-        keys = rank.astype(np.float32)
-    elif score is not None:
-        keys = -score.astype(np.float32)
     repeated = first_repeated_row(of_row, document)
     if repeated is not None:
-        of = names[of_row[repeated]]
-        raise Duplicate(repeated, of[0], of[1], document[repeated])
-    permutation = _order(of_row, keys, document)
+        owner, head = names[of_row[repeated]]
+        got = f"'{document[repeated]}' twice in the list of system '{owner}' for query '{head}'"
+        raise BadRow(repeated, expected="every document at most once in a list", got=got)
+    # A score beyond the range of 32 bits is infinite, as it is for trec_eval.
+    with np.errstate(over="ignore"):
+        single = None if score is None else score.astype(np.float32)
+    if rank is not None and (order == "rank" or single is None):
+        permutation: NDArray[np.int64] | None = _order_by_rank(of_row, rank, names)
+    else:
+        permutation = _order(of_row, None if single is None else -single, document)
     if permutation is not None:
         document = document.gather(permutation)
-        score = None if score is None else score[permutation]
+        single = None if single is None else single[permutation]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(of_row, minlength=len(names)))))
     systems = tuple(dict.fromkeys(owners))
     queries = sort_ids(dict.fromkeys(heads))
@@ -186,7 +201,7 @@ def build_runs(
         np.array([query_index[name] for _, name in names], dtype=np.int64),
         offsets,
         document,
-        None if score is None else score.astype(np.float32),
+        single,
     )
 
 
@@ -218,6 +233,21 @@ def _order(
     if by_key and np.array_equal(resorted, rows):
         return None
     permutation[at] = resorted
+    return permutation
+
+
+def _order_by_rank(
+    of_row: NDArray[np.int32], rank: NDArray[np.float64], names: Sequence[tuple[str, str]]
+) -> NDArray[np.int64]:
+    """Return the permutation that sorts by list, then rank; no two documents of a list may share one."""
+    permutation = np.lexsort((rank, of_row))
+    lists, ranks = of_row[permutation], rank[permutation]
+    shared = (lists[1:] == lists[:-1]) & (ranks[1:] == ranks[:-1])
+    if shared.any():
+        row = int(permutation[1:][shared].min())
+        owner, head = names[of_row[row]]
+        got = f"rank {rank[row]:g} twice in the list of system '{owner}' for query '{head}'"
+        raise BadRow(row, expected="every rank at most once in a list", got=got)
     return permutation
 
 

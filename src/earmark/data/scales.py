@@ -8,7 +8,9 @@ scale's top gain, so an evaluation has to know its scale: it is stated, or guess
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +40,8 @@ class Scale:
     ordered_only: bool = False
 
     def __post_init__(self) -> None:
-        if len(self.gains) < 2 or any(a >= b for a, b in zip(self.gains, self.gains[1:], strict=False)):
+        ascending = all(low < high for low, high in pairwise(self.gains))
+        if len(self.gains) < 2 or not ascending or not math.isfinite(self.gains[-1]):
             raise ParameterError(f"a scale needs two or more ascending gains, got {self.gains}")
         if self.gains[0] != 0:
             raise ParameterError(f"a scale starts at gain 0, got {self.gains[0]:g}")
@@ -62,6 +65,10 @@ class Scale:
 
 def _integers(top: int, name: str | None = None) -> Scale:
     return Scale(name or f"0..{top}", tuple(float(gain) for gain in range(top + 1)))
+
+
+def _continuous(low: float, high: float) -> Scale:
+    return Scale(f"{low!r}..{high!r}", (low, high), continuous=True)
 
 
 BINARY = _integers(1, "binary")
@@ -95,12 +102,12 @@ def parse_scale(text: str) -> Scale:
         if ".." in name:
             low, high = name.split("..")
             if "." in low or "." in high:
-                return Scale(name, (float(low), float(high)), continuous=True)
+                return _continuous(float(low), float(high))
             if int(low) == 0:
                 return next((s for s in _NAMED.values() if s.top == int(high)), _integers(int(high)))
         elif "," in name:
             gains = tuple(float(gain) for gain in name.split(","))
-            return Scale(",".join(f"{gain:g}" for gain in gains), gains)
+            return Scale(",".join(repr(gain).removesuffix(".0") for gain in gains), gains)
     except ValueError as error:
         if isinstance(error, ParameterError):
             raise
@@ -119,8 +126,7 @@ def guess_scale(gains: NDArray[np.float64]) -> Scale:
     known = gains[gains >= 0]
     top = float(known.max()) if known.size else 1.0
     if np.any(known != np.floor(known)):
-        high = next(high for high in (1.0, *(10.0**power for power in range(1, 309))) if top <= high)
-        return Scale(f"0.0..{high:g}" if high > 1 else "0.0..1.0", (0.0, high), continuous=True)
+        return _continuous(0.0, 10.0 ** max(0, math.ceil(math.log10(top))))
     for scale in (BINARY, BROAD):
         if top <= scale.top:
             return scale

@@ -1,29 +1,33 @@
 """Tables of text: fast where the file is regular, tolerant where it is odd, exact where it is wrong.
 
-Three readers of the same layout, tried in turn. The first hands the file to polars as it is. If anything in
-it is irregular (several spaces between columns, blank lines, another encoding) the second evens out the
-bytes and hands it over again. If that fails too the third walks the lines in plain Python, slowly: it accepts
-everything the format allows and names the first line that it does not.
+Three readers of the same layout, tried in turn. The first hands the bytes to polars as they are. If anything in them
+is irregular (several blanks between columns, blank lines, comments) the second evens them out and hands them over
+again. If that fails too the third walks the lines in plain Python, slowly: it accepts everything the format allows
+and names the first line that it does not. Tables whose columns have names are read the same way, in two steps.
 """
 
 from __future__ import annotations
 
-import gzip
+import csv
 import io
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from earmark.data.text_files import BLANKS, data_lines, decode, first_data_line, opened, read_bytes, to_utf8, words
 from earmark.errors import InputError
 
-SNIFF_BYTES = 4_096
-_BOM = b"\xef\xbb\xbf"
+_SCAN_BYTES = 1 << 18
+_COMMENT = re.compile(rb"\n#[^\n]*")
+_ALL_TO_BLANKS = bytes.maketrans(BLANKS.encode(), b" " * len(BLANKS))
 
 
 @dataclass(frozen=True)
@@ -37,11 +41,13 @@ class Layout:
     separator : {" ", "\t"}
         A blank stands for any run of white space, a tab for exactly one tab.
     open_ended : bool
-        The last column takes the rest of the line, blanks included.
+        The last column takes the rest of the line, blanks included; only where a blank separates.
     comments : bool
         Lines that start with ``#`` are comments.
     unused : tuple of str
-        Columns that have to be there but that nobody asks for; they are not read.
+        Columns that have to be there but that nobody asks for; they are not read. The last column is none of them.
+    optional : tuple of str
+        Columns whose cells may be empty, which is read as null; only where a tab separates.
     """
 
     columns: dict[str, bool]
@@ -49,6 +55,7 @@ class Layout:
     open_ended: bool = False
     comments: bool = False
     unused: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
@@ -67,10 +74,9 @@ class Layout:
 
     def split(self, line: str) -> list[str]:
         """Cut one line into its cells."""
-        most = len(self.columns) - 1 if self.open_ended else -1
         if self.separator == "\t":
-            return [cell.strip() for cell in line.strip("\r\n").split("\t", most)]
-        return [cell.strip() for cell in line.split(None, most)]
+            return [cell.strip(BLANKS) for cell in line.split("\t")]
+        return words(line, cuts=len(self.columns) - 1 if self.open_ended else 0)
 
 
 @dataclass(frozen=True)
@@ -86,58 +92,6 @@ class Table:
         return InputError(expected=expected, got=got, path=self.path, line=self.line_of(row), hint=hint)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file, unpacking it where it is gzipped."""
-    try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except FileNotFoundError:
-        raise InputError(expected="a file", got="nothing there", path=path) from None
-    except IsADirectoryError:
-        raise InputError(expected="a file", got="a directory", path=path) from None
-    except (OSError, EOFError) as error:
-        raise InputError(expected="a readable file", got=str(error), path=path) from None
-    return data.removeprefix(_BOM)
-
-
-def first_data_line(path: Path, *, encoding: str, comments: bool) -> tuple[int, str]:
-    """Return the first line that holds data and its number, to tell the format by.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    data = _head(path).removeprefix(_BOM) if _is_plain(path) else read_bytes(path)
-    start, number = 0, 1
-    while start < len(data):
-        stop = data.find(b"\n", start)
-        stop = len(data) if stop < 0 else stop
-        line = data[start:stop].decode(encoding, errors="replace")
-        if line.strip() and not (comments and line.lstrip().startswith("#")):
-            return number, line.rstrip("\r")
-        start, number = stop + 1, number + 1
-    raise InputError(expected="lines of data", got="an empty file", path=path)
-
-
-def _head(path: Path) -> bytes:
-    """Read the start of a file, or all of it where a long preamble of comments fills the start."""
-    with path.open("rb") as file:
-        data = file.read(SNIFF_BYTES)
-        if any(line.strip() and not line.startswith(b"#") for line in data.split(b"\n", 1)[:1]):
-            return data
-        return data + file.read()
-
-
-def _is_plain(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(2) != b"\x1f\x8b"
-    except OSError:
-        return False
-
-
 def read_layout(path: Path, layout: Layout, *, encoding: str = "utf-8") -> Table:
     """Read a headerless text table, whatever its white space.
 
@@ -148,107 +102,96 @@ def read_layout(path: Path, layout: Layout, *, encoding: str = "utf-8") -> Table
     """
 
     def lines() -> Iterator[tuple[int, str]]:
-        return _data_lines(_decode(read_bytes(path), encoding, path), layout)
+        return data_lines(path, encoding=encoding, comments=layout.comments)
 
     def line_of(row: int) -> int:
-        return next(number for index, (number, _) in enumerate(lines()) if index == row)
+        return next(islice(lines(), row, None))[0]
 
-    frame = None
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8") and _is_plain(path):
-        frame = _parse(path, layout)
+    data = to_utf8(read_bytes(path), encoding, path)
+    frame = _parse(data, layout) if _is_regular(data, layout) else None
     if frame is None:
-        frame = _parse(_even_out(_to_utf8(read_bytes(path), encoding, path), layout), layout)
+        frame = _parse(_even_out(data, layout), layout)
     if frame is None:
         frame = _parse_carefully(lines(), layout, path)
     return Table(frame, str(path), line_of)
 
 
-def _parse(source: Path | bytes, layout: Layout) -> pl.DataFrame | None:
-    """Let polars read it; None if any line is irregular."""
+def _is_regular(data: bytes, layout: Layout) -> bool:
+    """Tell whether all white space is single blanks or single newlines; where tabs separate, it does not matter.
+
+    Polars would notice neither a tab that ought to separate nor two blanks around a column that it does not read.
+    """
+    if layout.separator == "\t":
+        return True
+    text = np.frombuffer(data, dtype=np.uint8)
+    for start in range(0, text.size, _SCAN_BYTES):
+        # One byte more, for the neighbours that two blocks share.
+        block = text[start : start + _SCAN_BYTES + 1]
+        if np.maximum(block[1:], block[:-1]).min(initial=255) <= ord(" "):
+            return False
+        # In a byte that wraps around, this makes the newline the highest and all other control characters the lowest.
+        if ((block ^ ord("\n")) - 1).min() < ord(" ") - 1:
+            return False
+    return True
+
+
+def _parse(data: bytes, layout: Layout) -> pl.DataFrame | None:
+    """Let polars read it; None if any line is irregular or a comment."""
     try:
         frame = pl.read_csv(
-            source,
+            data,
             has_header=False,
             separator=layout.separator,
             schema=layout.schema,
             columns=[list(layout.columns).index(name) for name in layout.used],
             quote_char=None,
-            # Looking for comments costs a third of the time, so only the second reader does.
-            comment_prefix="#" if layout.comments and isinstance(source, bytes) else None,
         )
-    except (pl.exceptions.PolarsError, OSError):
+    except pl.exceptions.PolarsError:
         return None
-    if frame.height == 0 or any(column.null_count() for column in frame):
+    # Asked for some columns, polars does not mind that a line has more of them.
+    separators = np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord(layout.separator))
+    if separators != frame.height * (len(layout.columns) - 1):
         return None
-    if layout.comments and frame.to_series(0).str.starts_with("#").any():
+    if layout.separator == "\t" and any(blank.encode() in data for blank in BLANKS if blank != "\t"):
+        frame = frame.with_columns(pl.col(pl.String).str.strip_chars(BLANKS).replace("", None))
+    if frame.height == 0 or any(column.null_count() for column in frame if column.name not in layout.optional):
+        return None
+    if layout.comments and b"#" in data and frame.to_series(0).str.starts_with("#").any():
         return None
     if any(column.dtype.is_float() and not column.is_finite().all() for column in frame):
         return None
     return frame
 
 
-def _to_utf8(data: bytes, encoding: str, path: Path) -> bytes:
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        return data
-    return _decode(data, encoding, path).encode("utf-8")
-
-
-def _decode(data: bytes, encoding: str, path: Path) -> str:
-    try:
-        return data.decode(encoding)
-    except LookupError:
-        raise InputError(expected="a known encoding", got=f"'{encoding}'", path=path) from None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            expected=f"text in {encoding}",
-            got=f"byte 0x{data[error.start]:02x}",
-            path=path,
-            line=line,
-            hint="name the file's encoding, for example --encoding latin-1",
-        ) from None
-
-
 def _even_out(data: bytes, layout: Layout) -> bytes:
-    """Collapse runs of white space, strip the ends of lines and drop blank lines, all on the bytes at once."""
-    text = np.frombuffer(data + b"\n", dtype=np.uint8)
-    newline = text == ord("\n")
-    blank = text == ord("\r")
-    if layout.separator == " ":
-        blank |= (text == ord(" ")) | (text == ord("\t")) | (text == ord("\v")) | (text == ord("\f"))
-    # A separator survives only between two visible characters: not after a break, not before the line's end.
-    gap = blank | newline
-    after_gap = np.concatenate(([True], gap[:-1]))
-    keep = ~(gap & after_gap)
-    text = np.where(blank, np.uint8(ord(layout.separator)), text)[keep]
-    # What is left of "cell \n" is one separator; where the line ended there it has to be the newline.
-    ends_line = np.zeros(len(data) + 1, dtype=bool)
-    starts = np.flatnonzero(gap & ~after_gap)
-    if starts.size:
-        breaks = np.concatenate(([0], np.cumsum(newline)))
-        stops = np.append(starts[1:], len(data) + 1)
-        ends_line[starts] = breaks[stops] > breaks[starts]
-    text = np.where(ends_line[keep], np.uint8(ord("\n")), text)
-    return text.tobytes()
+    """Collapse runs of white space, drop blank lines and comments, all of the file at once."""
+    data = b"\n" + data + b"\n"
+    if layout.separator == "\t":
+        data = data.replace(b"\r\n", b"\n")
+    else:
+        data = _replace_all(data.translate(_ALL_TO_BLANKS), b"  ", b" ").replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    if layout.comments:
+        data = _COMMENT.sub(b"", data)
+    return _replace_all(data, b"\n\n", b"\n")[1:]
 
 
-def _data_lines(text: str, layout: Layout) -> Iterator[tuple[int, str]]:
-    # Only a newline ends a line; str.splitlines would also cut at characters that may stand in an id.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and not (layout.comments and line.lstrip().startswith("#")):
-            yield number, line
+def _replace_all(data: bytes, old: bytes, new: bytes) -> bytes:
+    while old in data:
+        data = data.replace(old, new)
+    return data
 
 
 def _parse_carefully(lines: Iterator[tuple[int, str]], layout: Layout, path: Path) -> pl.DataFrame:
-    columns: dict[str, list[str | float]] = {name: [] for name in layout.columns}
+    columns: dict[str, list[str | float | None]] = {name: [] for name in layout.columns}
     for number, line in lines:
         cells = layout.split(line)
-        if len(cells) != len(layout.columns) or not all(cells):
-            missing = next((name for name, cell in zip(columns, cells, strict=False) if not cell), None)
-            got = f"an empty {missing}" if missing else f"{len(cells)} ({line.strip()[:60]!r})"
+        if len(cells) != len(layout.columns):
+            got = f"{len(cells)} ({line.strip(BLANKS)[:60]!r})"
             raise InputError(expected=layout.description, got=got, path=path, line=number)
         for (name, is_number), cell in zip(layout.columns.items(), cells, strict=True):
-            columns[name].append(parse_number(cell, name, path, number) if is_number else cell)
+            if not cell and name not in layout.optional:
+                raise InputError(expected=layout.description, got=f"an empty {name}", path=path, line=number)
+            columns[name].append(parse_number(cell, name, path, number) if is_number else cell or None)
     if not next(iter(columns.values())):
         raise InputError(expected=f"lines of {layout.description}", got="an empty file", path=path)
     return pl.DataFrame(columns, schema=layout.schema).select(layout.used)
@@ -257,45 +200,90 @@ def _parse_carefully(lines: Iterator[tuple[int, str]], layout: Layout, path: Pat
 def parse_number(cell: str, name: str, path: str | Path, line: int) -> float:
     """Read one finite number or say what stands there instead."""
     try:
-        value = float(cell)
+        # Python's own literals may hold underscores and the digits of any script; files of numbers do not.
+        value = float(cell) if cell.isascii() and "_" not in cell else None
     except ValueError:
-        raise InputError(expected=f"a number as {name}", got=f"'{cell}'", path=path, line=line) from None
+        value = None
+    if value is None:
+        raise InputError(expected=f"a number as {name}", got=f"'{cell}'", path=path, line=line)
     if not math.isfinite(value):
         raise InputError(expected=f"a finite {name}", got=f"'{cell}'", path=path, line=line)
     return value
 
 
 def read_named(path: Path, *, encoding: str = "utf-8") -> Table:
-    """Read a CSV, TSV or Parquet file whose columns have names; every cell as text or as it was stored."""
+    """Read a CSV, TSV or Parquet file whose columns have names; every cell as text or as it was stored.
+
+    Raises
+    ------
+    InputError
+        If it has no rows, or naming the first row with more cells than the header.
+    """
     if is_parquet(path):
         try:
-            return Table(pl.read_parquet(path), str(path), lambda row: row + 1)
+            frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(expected="a Parquet file", got=str(error).split("\n")[0], path=path) from None
-    data = _to_utf8(read_bytes(path), encoding, path)
-    _decode(data, "utf-8", path)
-    header = data.lstrip().split(b"\n", 1)[0]
-    if not header.strip():
-        raise InputError(expected="a header and rows", got="an empty file", path=path)
-    separator = max((b",", b"\t", b";"), key=header.count).decode()
-    try:
-        frame = pl.read_csv(io.BytesIO(data), separator=separator, infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        got = str(error).split("\n")[0]
-        raise InputError(expected="rows with as many cells as the header", got=got, path=path) from None
-    frame = frame.rename({name: name.strip() for name in frame.columns})
-    empty = pl.all_horizontal(pl.all().is_null())
-    numbers = frame.select((pl.int_range(pl.len()) + 2).filter(~empty)).to_series()
-    return Table(frame.filter(~empty), str(path), lambda row: int(numbers[row]))
+        table = Table(frame, str(path), lambda row: row + 1)
+    else:
+        table = _read_csv(path, encoding)
+    if table.frame.height == 0:
+        raise InputError(expected="rows under the names of the columns", got="none", path=path)
+    return table
 
 
 def is_parquet(path: Path) -> bool:
-    """Tell a Parquet file by its first bytes, or by its name where there is no file to look into."""
+    """Tell a Parquet file by its first bytes."""
+    with opened(path) as file:
+        return file.read(4) == b"PAR1"
+
+
+def _read_csv(path: Path, encoding: str) -> Table:
+    text = decode(read_bytes(path), encoding, path)
+    header_line = first_data_line(path, encoding=encoding, comments=False)[1]
+    separator = max(",\t;", key=header_line.count)
+
+    def line_of(row: int) -> int:
+        again = decode(read_bytes(path), encoding, path)
+        return next(islice(_csv_records(again, separator, path), row + 1, None))[0]
+
+    number, cells = next(_csv_records(text, separator, path))
+    names = [cell.strip(BLANKS) for cell in cells]
+    twice = next((name for name in names if name and names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(expected="columns with different names", got=f"'{twice}' twice", path=path, line=number)
+    # A column without a name is often a row number that a program added; nothing asks for it.
+    names = [name or f"column {place}" for place, name in enumerate(names, start=1)]
     try:
-        with path.open("rb") as file:
-            return file.read(4) == b"PAR1"
-    except OSError:
-        return path.suffix.lower() in (".parquet", ".pq")
+        frame = pl.read_csv(text.encode(), separator=separator, infer_schema=False, skip_lines=number - 1)
+    except pl.exceptions.PolarsError:
+        frame = _parse_csv_carefully(_csv_records(text, separator, path), names, path)
+    frame.columns = names
+    empty = pl.all_horizontal(pl.all().is_null() | (pl.all().str.strip_chars(BLANKS) == ""))
+    return Table(frame.filter(~empty), str(path), line_of)
+
+
+def _csv_records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of every record that is not empty, the header first."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(cell.strip(BLANKS) for cell in cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(expected="cells and their quotes", got=str(error), path=path, line=line) from None
+
+
+def _parse_csv_carefully(records: Iterator[tuple[int, list[str]]], names: list[str], path: Path) -> pl.DataFrame:
+    rows = []
+    for number, cells in islice(records, 1, None):
+        if len(cells) > len(names):
+            expected, got = f"at most {len(names)} cells, as in the header", str(len(cells))
+            raise InputError(expected=expected, got=got, path=path, line=number)
+        rows.append([cell or None for cell in cells] + [None] * (len(names) - len(cells)))
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
 def require_file(path: str | os.PathLike[str]) -> Path:
@@ -305,6 +293,9 @@ def require_file(path: str | os.PathLike[str]) -> Path:
         raise InputError(expected="a file", got="a directory", path=path)
     if not found.exists():
         raise InputError(expected="a file", got="nothing there", path=path, hint="is the path spelt right?")
+    if not found.is_file():
+        # Telling the format means to start reading twice, which a pipe does not allow.
+        raise InputError(expected="a file", got="a pipe or a device", path=path, hint="write it to a file first")
     return found
 
 

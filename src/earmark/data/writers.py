@@ -17,6 +17,7 @@ always gives the same bytes.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 from pathlib import Path
 from typing import Literal, get_args
@@ -33,10 +34,12 @@ AnyPath = str | os.PathLike[str]
 FileFormat = Literal["tsv", "trec", "csv", "parquet"]
 
 _BY_SUFFIX: dict[str, FileFormat] = {".tsv": "tsv", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-# What would cut an id in two, or be cut off it, when the file is read again. Blanks inside an id only matter where
-# blanks separate; the characters of the second pattern end a line.
-_WHITE_SPACE = r"[\s\x{1c}-\x{1f}]"
-_BREAKS = r"[\t\n\r\x{0b}\x{0c}\x{1c}-\x{1e}\x{85}\x{2028}\x{2029}]|^[\s\x{1f}]|[\s\x{1f}]$"
+# What would cut an id in two, or be cut off it, when the file is read again: any white space where blanks separate, and
+# where tabs do, tabs, line breaks and blanks at the ends.
+_WHITE_SPACE = r"[ \t\n\r\x{0b}\x{0c}]"
+_BREAKS = r"[\t\n\r\x{0b}\x{0c}]|^ | $"
+# A first id that starts so would be taken for a comment, or lose its start to what looks like a byte-order mark.
+_MISTAKABLE = r"^[#\x{feff}]"
 
 
 def write_runs(runs: Runs, path: AnyPath, *, format: FileFormat | None = None) -> None:
@@ -152,7 +155,7 @@ def _format_of(path: AnyPath, stated: FileFormat | None) -> tuple[FileFormat, bo
 def _refuse_unwritable(ids: dict[str, pl.Series], *, first: str, blanks: bool, path: AnyPath) -> None:
     """Refuse ids that would be read back as something else.
 
-    ``first`` is the first column, where a ``#`` would begin a comment. With ``blanks`` an id may hold them: tabs separate.
+    ``first`` is the first column, where a ``#`` would begin a comment; with ``blanks`` an id may hold them.
     """
     fault = "white space at an end, a tab or a line break" if blanks else "white space"
     for name, column in ids.items():
@@ -165,10 +168,10 @@ def _refuse_unwritable(ids: dict[str, pl.Series], *, first: str, blanks: bool, p
                 path=path,
                 hint="write .csv or .parquet, which hold any text",
             )
-        if name == first and (comment := unique.str.starts_with("#")).any():
+        if name == first and (mistakable := unique.str.contains(_MISTAKABLE)).any():
             raise InputError(
-                expected=f"{name} ids that do not start with '#', which begins a comment here",
-                got=repr(unique.filter(comment)[0]),
+                expected=f"{name} ids that do not start as a comment does, or with a byte-order mark",
+                got=repr(unique.filter(mistakable)[0]),
                 path=path,
                 hint="write .csv or .parquet, which hold any text",
             )
@@ -187,14 +190,22 @@ def _separated(frame: pl.DataFrame, separator: str) -> str:
 
 def _write_named(frame: pl.DataFrame, path: AnyPath, format: FileFormat, *, packed: bool) -> None:
     if format == "parquet":
-        with replacing(path) as temporary:
-            frame.write_parquet(temporary)
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        _write_bytes(buffer.getvalue(), path)
     else:
         _write_text(frame.write_csv(), path, packed=packed)
 
 
 def _write_text(text: str, path: AnyPath, *, packed: bool) -> None:
     data = text.encode("utf-8")
-    with replacing(path) as temporary:
-        # No time stamp and no name in the header: the same data always gives the same bytes.
-        temporary.write_bytes(gzip.compress(data, mtime=0) if packed else data)
+    # No time stamp and no name in the header: the same data always gives the same bytes.
+    _write_bytes(gzip.compress(data, mtime=0) if packed else data, path)
+
+
+def _write_bytes(data: bytes, path: AnyPath) -> None:
+    try:
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+    except OSError as error:
+        raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None

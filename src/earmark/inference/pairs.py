@@ -6,10 +6,10 @@ same queries, so all tests work on the paired differences ``scores[a] - scores[b
 **Why the differences are rounded.** Retrieval scores are sums of a few gains, so exact ties are common and
 mean something: a query on which two systems are equally good says nothing about which is better. In binary
 floating point ``0.3 - 0.1`` and ``0.2 - 0.0`` are different numbers, and a rank test, a sign-flip test or a
-count of ties would take that noise for information. Scores and differences are therefore rounded to a grid of
-2⁻⁴⁰ (about 10⁻¹²) of the largest score. The grid is a power of two and coarse enough that sums over all
-queries are *exact* in double precision, whatever the order of summation: statistics that are equal compare
-as equal, and no test needs a tolerance of its own.
+count of ties would take that noise for information. Scores and differences are therefore rounded to multiples
+of a *resolution*, 2⁻⁴⁰ (about 10⁻¹²) of the largest score: far above the noise, far below any difference that
+was measured. A power of two makes the rounding itself exact. Sums over n queries that differ by no more than n
+times the resolution are equal for all that is known, and the resampling tests count them so.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-_GRID_BITS = 40  # the grid is 2**-40 of the largest score: far below any real difference, far above rounding noise
-_EXACT_BITS = 52  # a sum of integers below 2**52 is exact in double precision
+_RESOLUTION_BITS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +37,15 @@ class PairedDifferences:
     a, b : int array, shape (pairs,)
         Indices of the two systems, ``a < b``, in the order (0, 1), (0, 2), ..., (1, 2), ...
     values : float array, shape (pairs, queries)
-        ``scores[a] - scores[b]`` on the grid described above.
+        ``scores[a] - scores[b]``, rounded as described above.
+    resolution : float
+        What the values are multiples of.
     """
 
     a: IntArray
     b: IntArray
     values: FloatArray
+    resolution: float
 
 
 def check_scores(scores: npt.ArrayLike) -> FloatArray:
@@ -77,22 +79,15 @@ def check_scores(scores: npt.ArrayLike) -> FloatArray:
     return matrix
 
 
-def round_to_grid(values: FloatArray, *, largest: float, n_queries: int) -> FloatArray:
-    """Round to multiples of a power of two, so fine that only noise is lost and sums over queries stay exact.
+def score_resolution(scores: FloatArray) -> float:
+    """Smallest difference of scores that is not taken for rounding noise, a power of two."""
+    _, exponent = np.frexp(np.abs(scores).max())
+    return max(float(np.ldexp(1.0, int(exponent) - _RESOLUTION_BITS)), float(np.finfo(np.float64).tiny))
 
-    Parameters
-    ----------
-    values : float array
-        Scores or differences of scores.
-    largest : float
-        Largest absolute score.
-    n_queries : int
-        Number of terms in the sums that must stay exact.
-    """
-    _, exponent = np.frexp(largest)
-    bits = min(_GRID_BITS, _EXACT_BITS - (n_queries - 1).bit_length())
-    shift = bits - int(exponent)
-    return np.asarray(np.ldexp(np.rint(np.ldexp(values, shift)), -shift), dtype=np.float64)
+
+def round_to_multiples(values: FloatArray, resolution: float) -> FloatArray:
+    """Round to the nearest multiples of `resolution`."""
+    return np.asarray(np.rint(values / resolution) * resolution, dtype=np.float64)
 
 
 def paired_differences(scores: FloatArray) -> PairedDifferences:
@@ -103,8 +98,11 @@ def paired_differences(scores: FloatArray) -> PairedDifferences:
     scores : float array, shape (systems, queries)
         As returned by :func:`check_scores`.
     """
-    n_systems, n_queries = scores.shape
-    a, b = np.triu_indices(n_systems, k=1)
-    largest = float(np.abs(scores).max())
-    values = round_to_grid(scores[a] - scores[b], largest=largest, n_queries=n_queries)
-    return PairedDifferences(a=a.astype(np.int64), b=b.astype(np.int64), values=values)
+    a, b = np.triu_indices(len(scores), k=1)
+    resolution = score_resolution(scores)
+    return PairedDifferences(
+        a=a.astype(np.int64),
+        b=b.astype(np.int64),
+        values=round_to_multiples(scores[a] - scores[b], resolution),
+        resolution=resolution,
+    )

@@ -1,27 +1,56 @@
 """Tests that make their own null distribution: paired sign flips and the paired bootstrap.
 
-**Sign flips** (Fisher's randomisation test). If two systems are exchangeable, the sign of each per-query
+**Sign flips** (Fisher's randomisation test) [1]_. If two systems are exchangeable, the sign of each per-query
 difference is a coin toss. With ``T = |Σ d|`` observed and the same under random signs, T*, the p-value is
 ``(1 + #{T* >= T}) / (1 + n_resamples)``, which is valid at any number of resamples: the observed signs are
 one of the draws. The number of queries on which the systems differ bounds how small it can get (2 / 2^m).
 
-**Bootstrap.** Queries are drawn with replacement. The p-value uses the shift method with a studentized
-statistic [2]_ [3]_: the differences are shifted to have mean zero, and ``|t*| >= |t|`` counted, where
-``t* = (mean* - mean) / (sd*/sqrt(n))`` and ``t = mean / (sd/sqrt(n))``. The interval for the mean difference
-is BCa: bias-corrected and accelerated percentiles [4]_. Both lean on the sample standing for the population;
-below some 20 queries intervals come out too short.
+**Bootstrap.** Queries are drawn with replacement, and every resample gives a studentized statistic
+``t* = (mean* - mean) / (sd* / sqrt(n))``, to be compared with ``t = mean / (sd / sqrt(n))`` [2]_ [3]_. One set of
+resamples serves test and interval:
+
+- the p-value is ``(1 + #{|t*| >= |t|}) / (1 + n_resamples)``: the shift method, the sample counted as a draw;
+- the interval is the symmetric bootstrap-t [4]_, ``mean ± c sd / sqrt(n)``, with c the k-th largest ``|t*|`` for
+  ``k = floor(alpha (1 + n_resamples))``.
+
+Fewer than k resamples reach ``|t|`` exactly when c does not, so **the interval excludes 0 exactly when the p-value is
+at most alpha**: they cannot disagree, and what is measured for one holds for the other. A resample whose differences
+are all equal has no variance, and t* is infinite. Where more than a share alpha of the resamples are like that the
+interval is unbounded, (-∞, ∞): the sample does not say how variable differences are. At .05 that is so on three
+queries or fewer, and where no more than two queries, at times three, differ from the most frequent difference.
+
+How often intervals of confidence .95 covered the mean, in 20,000 simulations each (standard error .0015):
+
+============================================ ===== ===== ===== =====
+per-query differences                        n = 5 10    20    40
+============================================ ===== ===== ===== =====
+normal                                       .979  .962  .954  .951
+of beta scores near 0, skewed                .975  .965  .958  .954
+of AG@5, steps of 1/10                       .989  .961  .953  .952
+of AG@5, 60% of the lists shared             .788  .945  .973  .956
+exponential                                  .941  .928  .939  .945
+log-normal                                   .904  .882  .900  .916
+============================================ ===== ===== ===== =====
+
+With 5 queries the intervals are wide (1.35 times Student's, for normal differences), with 10 hardly wider than his
+(1.05 times). Where lists are shared most misses are samples without any difference, whose interval is [0, 0] (21% of
+the samples with 5 queries, 5% with 10), and many intervals are unbounded (68, 43 and 7% with 5, 10 and 20 queries);
+leaving out the resamples without variance would bound them, and cover .86 with 10 queries. Where one system wins on
+every query, by amounts as skewed as in the last two rows, coverage is low: the interval is symmetric, and too short
+on the side of the long tail. Equal tails cover exponential differences better (.95 with 10 queries), those of skewed
+scores worse (.91).
 
 The same flips, and the same draws of queries, serve all pairs at once, and sums are matrix products over
 chunks of bounded size. Random numbers are drawn resample by resample: with as many resamples from the same
-seed, the p-value of a pair does not depend on which other pairs are tested with it.
+seed, the result for a pair does not depend on which other pairs are tested with it.
 
 References
 ----------
 .. [1] M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for
    information retrieval evaluation. CIKM, 623-632.
 .. [2] T. Sakai (2006). Evaluating evaluation metrics based on the bootstrap. SIGIR, 525-532.
-.. [3] B. Efron, R. J. Tibshirani (1993). An Introduction to the Bootstrap, chapter 16.
-.. [4] B. Efron (1987). Better bootstrap confidence intervals. JASA 82, 171-185.
+.. [3] B. Efron, R. J. Tibshirani (1993). An Introduction to the Bootstrap, chapters 12 and 16.
+.. [4] P. Hall (1988). On symmetric bootstrap confidence intervals. JRSS B 50, 35-45.
 """
 
 from __future__ import annotations
@@ -30,12 +59,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
 
 from earmark.inference.effect_sizes import ratio_or_infinite, standard_deviation
 from earmark.inference.pairs import FloatArray
 
 _CHUNK = 1 << 22  # numbers held at once in any one intermediate matrix (32 MB)
+_KEPT = 1 << 25  # the most extreme resamples of the pairs tested at once, in single precision (128 MB)
+# Statistics that differ by less, relatively, count as equal: far above rounding, far below what resampling can tell.
+_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +78,7 @@ class Bootstrap:
     p_value : float array, in (0, 1]
         Two-sided, shift method on the studentized difference.
     low, high : float array
-        BCa interval for the mean difference.
+        Symmetric bootstrap-t interval for the mean difference: excludes zero exactly when ``p_value <= alpha``.
     """
 
     p_value: FloatArray
@@ -55,23 +86,26 @@ class Bootstrap:
     high: FloatArray
 
 
-def sign_flip_p_values(differences: FloatArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+def sign_flip_p_values(
+    differences: FloatArray, *, n_resamples: int, rng: np.random.Generator, resolution: float = 0.0
+) -> FloatArray:
     """Two-sided p-values of the paired sign-flip test of every row.
 
     Parameters
     ----------
     differences : float array, shape (pairs, queries)
-        On the grid of :mod:`earmark.inference.pairs`, so that equal sums are equal as numbers.
     n_resamples : int
         Number of random assignments of signs, shared by all pairs.
     rng : numpy.random.Generator
+    resolution : float
+        How exactly each difference is known; sums that could be equal count as equal.
 
     Returns
     -------
     float array, shape (pairs,), in (0, 1]
     """
     n_pairs, n_queries = differences.shape
-    observed = np.abs(differences.sum(axis=1))[:, None]
+    observed = np.abs(differences.sum(axis=1))[:, None] - n_queries * resolution
     at_least = np.zeros(n_pairs, dtype=np.int64)
     step = max(1, _CHUNK // max(n_pairs, n_queries))
     for start in range(0, n_resamples, step):
@@ -83,7 +117,12 @@ def sign_flip_p_values(differences: FloatArray, *, n_resamples: int, rng: np.ran
 
 
 def bootstrap_differences(
-    differences: FloatArray, *, n_resamples: int, alpha: float, rng: np.random.Generator
+    differences: FloatArray,
+    *,
+    n_resamples: int,
+    alpha: float,
+    rng: np.random.Generator,
+    resolution: float = 0.0,
 ) -> Bootstrap:
     """Bootstrap the mean difference of every row over queries.
 
@@ -95,90 +134,101 @@ def bootstrap_differences(
     alpha : float, in (0, 1)
         The intervals have confidence ``1 - alpha``.
     rng : numpy.random.Generator
+    resolution : float
+        How exactly each difference is known; a sum that could be zero is taken for zero.
 
     Returns
     -------
     Bootstrap
         Where all differences of a pair are the same number c the interval is [c, c], and the p-value 1 if c
-        is zero, ``1 / (n_resamples + 1)`` otherwise.
+        is zero, ``1 / (n_resamples + 1)`` otherwise. Elsewhere the interval is unbounded if more than a share
+        alpha of the resamples have no variance, or if ``n_resamples`` is below ``1 / alpha - 1``.
+
+    Notes
+    -----
+    With v the variance of the sample (divisor n), S* the sum of a resample and Q* its sum of squares, both
+    about the mean of the sample, ``r* = S*² / Q*`` is what is computed. It rises with ``|t*|`` and stays
+    finite, ``t*² = (n - 1) r* / (n - r*)``, and that of the sample about zero is ``n mean² / (mean² + v)``.
     """
     n_pairs, n_queries = differences.shape
-    counts = _query_counts(n_queries, n_resamples=n_resamples, rng=rng)
-    p_value, low, high = np.ones(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
-    step = max(1, _CHUNK // n_resamples)
+    mean, deviation = differences.mean(axis=1), standard_deviation(differences)
+    square = np.where(np.abs(mean) <= resolution, 0.0, mean**2)
+    observed = ratio_or_infinite(n_queries * square, square + deviation**2 * (n_queries - 1) / n_queries)
+    # p = (at_least + 1) / (n_resamples + 1) <= alpha for as many values of at_least: 0, 1, ...
+    n_significant = int(np.count_nonzero(np.arange(1, n_resamples + 1) / (n_resamples + 1) <= alpha))
+    seed = int(rng.integers(1 << 63))  # blocks of pairs draw one after the other, and the same
+    at_least, critical = np.zeros(n_pairs, dtype=np.int64), np.zeros(n_pairs)
+    width = _kept_width(n_significant + 1, n_resamples=n_resamples)
+    step = max(1, _KEPT // max(width, 2 * n_queries))  # differences are in double precision
     for start in range(0, n_pairs, step):
         rows = slice(start, start + step)
-        sums, at_least = _resampled_sums(differences[rows], counts)
-        p_value[rows] = (at_least + 1) / (n_resamples + 1)
-        low[rows], high[rows] = _bca_interval(differences[rows], sums, alpha=alpha)
-    return Bootstrap(p_value=p_value, low=low, high=high)
-
-
-def _query_counts(n_queries: int, *, n_resamples: int, rng: np.random.Generator) -> npt.NDArray[np.unsignedinteger]:
-    """How often each query is drawn, shape (n_resamples, n_queries), in the smallest integers."""
-    counts = np.empty((n_resamples, n_queries), dtype=np.min_scalar_type(n_queries))
-    step = max(1, _CHUNK // n_queries)
-    for start in range(0, n_resamples, step):
-        draws = min(step, n_resamples - start)
-        drawn = rng.integers(0, n_queries, size=(draws, n_queries))
-        cells = drawn + np.arange(draws)[:, None] * n_queries
-        counts[start : start + draws] = np.bincount(cells.ravel(), minlength=draws * n_queries).reshape(
-            draws, n_queries
+        at_least[rows], critical[rows] = _resampled_ratios(
+            _standardized(differences[rows]),
+            observed[rows] * (1 - _TOLERANCE),
+            n_kept=n_significant + 1,
+            n_resamples=n_resamples,
+            rng=np.random.default_rng(seed),
         )
-    return counts
+    at_least[(deviation == 0) & (mean != 0)] = 0  # t is infinite: nothing reaches it
+    critical /= 1 - _TOLERANCE
+    critical_t = np.sqrt(ratio_or_infinite((n_queries - 1) * critical, n_queries - critical))
+    margin = np.multiply(critical_t, deviation / np.sqrt(n_queries), out=np.zeros(n_pairs), where=deviation > 0)
+    return Bootstrap(p_value=(at_least + 1) / (n_resamples + 1), low=mean - margin, high=mean + margin)
 
 
-def _resampled_sums(
-    differences: FloatArray, counts: npt.NDArray[np.unsignedinteger]
-) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """Return the sum of every resample, shape (pairs, resamples), and how many have ``|t*| >= |t|``.
+def _standardized(differences: FloatArray) -> FloatArray:
+    """Differences about their mean, in standard deviations, none of them zero.
 
-    With S the sum of the differences, v their variance (divisor n), S* the sum of a resample and Q* its sum
-    of squares about the mean of the sample, ``|t*| >= |t|`` is ``(S* - S)² >= c Q*`` for
-    ``c = n S² / (n² v + S²)``. There is no division per resample, so one without variance needs no special treatment.
+    A difference equal to the mean but for rounding becomes a tiny positive number. A resample of nothing else
+    then has ratio n, as any other without variance, instead of 0/0.
     """
-    n_pairs, n_queries = differences.shape
-    n_resamples = len(counts)
-    total = differences.sum(axis=1)[:, None]
-    variance = standard_deviation(differences)[:, None] ** 2 * (n_queries - 1) / n_queries
-    # Squares are not exact, so statistics that are equal but for rounding are made to count.
-    threshold = ratio_or_infinite(n_queries * total**2 * (1 - 1e-10), n_queries**2 * variance + total**2)
-    scaled_squares = threshold * (differences - total / n_queries) ** 2
-    sums = np.empty((n_pairs, n_resamples))
+    deviation = standard_deviation(differences)[:, None]
+    centred = differences - differences.mean(axis=1, keepdims=True)
+    scaled = np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
+    return np.where(np.abs(scaled) < 1e-12, 1e-12, scaled)
+
+
+def _kept_width(n_kept: int, *, n_resamples: int) -> int:
+    """How many ratios of a pair are held at once: room enough to select `n_kept` of them only now and then."""
+    return min(n_resamples + 1, 4 * n_kept)
+
+
+def _resampled_ratios(
+    standardized: FloatArray, threshold: FloatArray, *, n_kept: int, n_resamples: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """Return how many ratios r* reach the threshold, and the `n_kept`-th largest; both of shape (pairs,).
+
+    The sample itself is one of the draws, and its ratio is taken to be infinite. Sums are in double precision;
+    the ratios are rounded to single, which keeps their order and makes selecting the largest much faster.
+    """
+    n_pairs, n_queries = standardized.shape
+    squares = standardized**2
+    reached = threshold.astype(np.float32)[:, None]
     at_least = np.zeros(n_pairs, dtype=np.int64)
+    width = _kept_width(n_kept, n_resamples=n_resamples)
+    largest = np.empty((n_pairs, width), dtype=np.float32)
+    largest[:, 0] = np.inf
+    filled, drawn = 1, 0
     step = max(1, _CHUNK // max(n_pairs, n_queries))
-    for start in range(0, n_resamples, step):
-        weights = counts[start : start + step].astype(np.float64).T
-        chunk = sums[:, start : start + step]
-        np.matmul(differences, weights, out=chunk)
-        at_least += np.count_nonzero((chunk - total) ** 2 >= scaled_squares @ weights, axis=1)
-    at_least[(variance[:, 0] == 0) & (total[:, 0] != 0)] = 0  # t is infinite: nothing reaches it
-    return sums, at_least
+    while drawn < n_resamples:
+        draws = min(step, n_resamples - drawn, width - filled)
+        counts = _query_counts(n_queries, n_resamples=draws, rng=rng).T
+        sums = standardized @ counts
+        ratios = largest[:, filled : filled + draws]
+        np.divide(np.square(sums, out=sums), squares @ counts, out=ratios, casting="same_kind")
+        at_least += np.count_nonzero(ratios >= reached, axis=1)
+        drawn, filled = drawn + draws, filled + draws
+        if filled == width:
+            largest.partition(width - n_kept, axis=1)
+            largest[:, :n_kept] = largest[:, width - n_kept :]
+            filled = n_kept
+    return at_least, np.partition(largest[:, :filled], filled - n_kept, axis=1)[:, filled - n_kept]
 
 
-def _bca_interval(differences: FloatArray, sums: FloatArray, *, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """Bias-corrected and accelerated percentiles of the resampled means; sorts `sums` in place."""
-    n_queries, n_resamples = differences.shape[1], sums.shape[1]
-    total = differences.sum(axis=1)
-    below = np.count_nonzero(sums < total[:, None], axis=1)
-    equal = np.count_nonzero(sums == total[:, None], axis=1)
-    share_below = np.clip((below + equal / 2) / n_resamples, 0.5 / n_resamples, 1 - 0.5 / n_resamples)
-    bias = ndtri(share_below)
-
-    centred = differences - total[:, None] / n_queries
-    cubes, squares = (centred**3).sum(axis=1), (centred**2).sum(axis=1)
-    acceleration = np.divide(cubes, 6 * squares**1.5, out=np.zeros_like(cubes), where=squares > 0)
-
-    sums.sort(axis=1)
-
-    def bound(normal_quantile: float) -> FloatArray:
-        z = bias + normal_quantile
-        level = ndtr(bias + z / np.maximum(1 - acceleration * z, 1e-9))
-        place = level * (n_resamples - 1)
-        lower = np.floor(place).astype(np.int64)
-        upper = np.minimum(lower + 1, n_resamples - 1)
-        pair = np.arange(len(sums))
-        at_lower = sums[pair, lower]
-        return np.asarray((at_lower + (place - lower) * (sums[pair, upper] - at_lower)) / n_queries)
-
-    return bound(float(ndtri(alpha / 2))), bound(float(ndtri(1 - alpha / 2)))
+def _query_counts(n_queries: int, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """How often each query is drawn, shape (n_resamples, n_queries)."""
+    # 32 bits, because a generator hands out smaller integers in batches that would depend on the chunks.
+    drawn = rng.integers(0, n_queries, size=(n_resamples, n_queries), dtype=np.uint32)
+    counts = np.zeros(n_resamples * n_queries)
+    np.add.at(counts, (drawn + np.arange(n_resamples)[:, None] * n_queries).ravel(), 1.0)
+    return counts.reshape(n_resamples, n_queries)

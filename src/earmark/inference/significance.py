@@ -3,23 +3,24 @@
 :func:`compare_scores` is the front door: a matrix of scores (systems × queries, higher is better), the name
 of a test, and out comes one :class:`PairwiseTests` with a line per pair. The tests, and what each asks:
 
-============== ========================================================== ============= ========
+============== ========================================================== ============= ===========
 test           question                                                   effect size   interval
-============== ========================================================== ============= ========
+============== ========================================================== ============= ===========
 friedman-tukey do mean ranks differ? (as MIREX reports)                   dominance     none
 t              do means differ, where differences are about normal?       Cohen's d_z   Student
 wilcoxon       do positive and negative differences balance, by rank?     rank-biserial none
 permutation    could the signs of the differences be coin tosses?         Cohen's d_z   none
-bootstrap      would the mean difference survive other such queries?      Cohen's d_z   BCa
-============== ========================================================== ============= ========
+bootstrap      would the mean difference survive other such queries?      Cohen's d_z   bootstrap-t
+============== ========================================================== ============= ===========
 
 All tests are two-sided and paired by query. A pair is significant when its *adjusted* p-value is at most
 alpha. Intervals are for one pair at a time, with confidence ``1 - alpha``: they are not widened for the
-number of pairs.
+number of pairs. An interval excludes zero exactly when the p-value of its pair, *not* adjusted, is at most alpha.
 
 What happens at the edges: identical systems have difference 0 and p = 1. A difference that is the same
 non-zero number on every query has no variance, so t is infinite and its p = 0; the bootstrap gives the
-smallest p-value it can, the other tests what the number of queries allows. One system has no pairs. One
+smallest p-value it can, the other tests what the number of queries allows. Where only a few queries differ, or
+there are no more than three, the interval of the bootstrap is unbounded: -∞ to ∞. One system has no pairs. One
 query, or a score that is not a finite number, is a :class:`~earmark.errors.ParameterError`.
 
 References
@@ -53,7 +54,7 @@ from earmark.inference.pairs import (
     PairedDifferences,
     check_scores,
     paired_differences,
-    round_to_grid,
+    round_to_multiples,
 )
 from earmark.inference.pairwise import Omnibus, PairwiseTests, TestName, assemble
 from earmark.inference.rank_tests import friedman_ranks, signed_ranks, tukey_range
@@ -141,10 +142,8 @@ def friedman_tukey(scores: npt.ArrayLike, *, alpha: float = 0.05) -> PairwiseTes
     alpha : float, in (0, 1)
     """
     matrix, pairs = _prepare(scores, alpha=alpha)
-    n_queries = matrix.shape[1]
-    largest = float(np.abs(matrix).max())
-    friedman = friedman_ranks(round_to_grid(matrix, largest=largest, n_queries=n_queries))
-    statistic, p_value = tukey_range(friedman, pairs.a, pairs.b, n_queries=n_queries)
+    friedman = friedman_ranks(round_to_multiples(matrix, pairs.resolution))
+    statistic, p_value = tukey_range(friedman, pairs.a, pairs.b, n_queries=matrix.shape[1])
     omnibus = None
     if len(matrix) > 1:
         omnibus = Omnibus(statistic=friedman.statistic, df=friedman.df, p_value=friedman.p_value)
@@ -246,7 +245,7 @@ def permutation(
         correction=correction,
         alpha=alpha,
         statistic=pairs.values.mean(axis=1),
-        p_value=sign_flip_p_values(pairs.values, n_resamples=n_resamples, rng=rng),
+        p_value=sign_flip_p_values(pairs.values, n_resamples=n_resamples, rng=rng, resolution=pairs.resolution),
         effect="cohens-dz",
         effect_size=cohens_dz(pairs.values),
     )
@@ -260,10 +259,10 @@ def bootstrap(
     correction: CorrectionName = "holm",
     alpha: float = 0.05,
 ) -> PairwiseTests:
-    """Paired bootstrap over queries: studentized shift test and BCa interval.
+    """Paired bootstrap over queries: studentized shift test and symmetric bootstrap-t interval.
 
-    See :mod:`earmark.inference.resampling`. Test and interval are made in different ways, so near the edge
-    one can exclude zero and the other not.
+    Both come from the same resamples, so the interval excludes zero exactly when ``p_value <= alpha``. See
+    :mod:`earmark.inference.resampling`, also for how often the intervals cover the mean difference.
 
     Parameters
     ----------
@@ -276,7 +275,9 @@ def bootstrap(
     """
     matrix, pairs = _prepare(scores, alpha=alpha)
     n_resamples = _enough_resamples(n_resamples, n_pairs=pairs.a.size, correction=correction, alpha=alpha)
-    resampled = bootstrap_differences(pairs.values, n_resamples=n_resamples, alpha=alpha, rng=rng)
+    resampled = bootstrap_differences(
+        pairs.values, n_resamples=n_resamples, alpha=alpha, rng=rng, resolution=pairs.resolution
+    )
     return assemble(
         matrix,
         pairs,

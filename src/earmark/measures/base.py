@@ -64,6 +64,15 @@ class Measure:
         """Score every list: shape (..., lists), with the leading axes of the gains."""
         raise NotImplementedError
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether the score of a list is a weighted sum of its gains, with weights that depend on ranks alone."""
+        return False
+
+    def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
+        """Return the weight of a gain at every rank, for a linear measure."""
+        raise ParameterError(f"{self} is not a weighted sum of gains")
+
     def check(self, scale: Scale) -> None:
         """Refuse a scale on which the measure has no meaning."""
         if self.needs == "gain" and scale.ordered_only:
@@ -95,9 +104,10 @@ class LinearMeasure(Measure):
 
     needs: ClassVar[Needs] = "gain"
 
-    def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
-        """Return the weight of a gain at every rank."""
-        raise NotImplementedError
+    @property
+    def is_linear(self) -> bool:
+        """Always."""
+        return True
 
     def score(self, lists: JudgedLists) -> Floats:
         """Add up weighted gains."""

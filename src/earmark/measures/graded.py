@@ -7,7 +7,7 @@ gain nothing. Where a measure is scaled to 0..1 it divides by the scale's top ga
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from earmark.data.ground_truth import Floats
 from earmark.data.matching import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
-from earmark.measures.base import LinearMeasure, Measure, register
+from earmark.measures.base import LinearMeasure, Measure, Needs, register
 from earmark.measures.counting import divide, is_relevant, relevant, relevant_total
 from earmark.measures.ideal import ideal_ranking, pooled_rows
 
@@ -82,7 +82,7 @@ def discounts(ranks: NDArray[np.integer], *, base: float, discount: Discount) ->
 
 
 @dataclass(frozen=True, repr=False)
-class Discounted(LinearMeasure):
+class Discounted(Measure):
     """What DCG and nDCG share.
 
     Parameters
@@ -92,9 +92,11 @@ class Discounted(LinearMeasure):
     base : float
         The base of the logarithm; ``e`` may be written for it.
     discount : {"shift", "first", "base"}
-        What happens to the first ranks, see :func:`discounts`.
+        What the gain at rank r is divided by. shift: the logarithm of r + 1, as trec_eval. first: the logarithm of r,
+        rank 1 not at all, as COVER. base: the logarithm of r, ranks below the base not at all, as the inventors.
     """
 
+    needs = "gain"
     reference = "Jarvelin2002"
 
     gain: Literal["linear", "exp"] = "linear"
@@ -114,13 +116,12 @@ class Discounted(LinearMeasure):
                 f"{self} on the scale {scale}: 2^{scale.top:g} would drown every lower gain, use gain=linear"
             )
 
-    def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
-        """Return one over the discount, within the cutoff."""
+    def _discounting(self, ranks: NDArray[np.integer]) -> Floats:
         return _cut(ranks, self.cutoff, 1.0 / discounts(ranks, base=self.base, discount=self.discount))
 
-    def dcg(self, lists: JudgedLists) -> Floats:
+    def _discounted(self, lists: JudgedLists) -> Floats:
         """Add up the discounted gains of every list."""
-        return lists.hits.sum(self._worth(lists.gain) * self.weights(lists.rank, lists.truth.scale))
+        return lists.hits.sum(self._worth(lists.gain) * self._discounting(lists.rank))
 
     def _worth(self, gain: Floats) -> Floats:
         return np.exp2(gain) - 1.0 if self.gain == "exp" else gain
@@ -134,9 +135,18 @@ class DCG(Discounted):
     name = "DCG"
     range = (0.0, np.inf)
 
+    @property
+    def is_linear(self) -> bool:
+        """With linear gain."""
+        return self.gain == "linear"
+
+    def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
+        """Return one over the discount, within the cutoff."""
+        return self._discounting(ranks) if self.is_linear else super().weights(ranks, scale)
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
-        return self.dcg(lists)
+        return self._discounted(lists)
 
 
 @register("ndcg_cut_", "ndcg")
@@ -160,23 +170,34 @@ class nDCG(Discounted):
         if self.ideal == "scale" and self.cutoff is None:
             raise ParameterError("nDCG(ideal=scale) needs a cutoff, for example nDCG(ideal=scale)@10")
 
+    @property
+    def is_linear(self) -> bool:
+        """With linear gain and an ideal that does not depend on the gains."""
+        return self.gain == "linear" and self.ideal == "scale"
+
+    def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
+        """Return one over the discount and over the best possible sum, within the cutoff."""
+        return self._discounting(ranks) / self._best(scale) if self.is_linear else super().weights(ranks, scale)
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
-        return divide(self.dcg(lists), self._ideal(lists))
+        return divide(self._discounted(lists), self._ideal(lists))
+
+    def _best(self, scale: Scale) -> float:
+        """Return the discounted gain of a list of top documents throughout."""
+        assert self.cutoff is not None
+        return float(self._worth(np.array(scale.top)) * self._discounting(np.arange(1, self.cutoff + 1)).sum())
 
     def _ideal(self, lists: JudgedLists) -> Floats:
-        scale = lists.truth.scale
         if self.ideal == "scale":
-            assert self.cutoff is not None
-            best = self._worth(np.array(scale.top)) * self.weights(np.arange(1, self.cutoff + 1), scale).sum()
-            return np.full(lists.size, best)
+            return np.full(lists.size, self._best(lists.truth.scale))
         keep = pooled_rows(lists) if self.ideal == "pool" else None
         ideal = ideal_ranking(lists.truth, keep=keep)
-        return ideal.queries.sum(self._worth(ideal.gain) * self.weights(ideal.rank, scale))[..., lists.query]
+        return ideal.queries.sum(self._worth(ideal.gain) * self._discounting(ideal.rank))[..., lists.query]
 
 
 @dataclass(frozen=True, repr=False)
-class Persistent(LinearMeasure):
+class Persistent(Measure):
     """What the measures of a patient user share, who goes on to the next document with probability ``p``.
 
     Parameters
@@ -185,6 +206,7 @@ class Persistent(LinearMeasure):
         The persistence, between 0 and 1.
     """
 
+    needs: ClassVar[Needs] = "gain"
     reference = "Moffat2008"
     always_printed = ("p",)
 
@@ -215,15 +237,20 @@ class RBP(Persistent):
 
     rel: float | None = field(default=None, kw_only=True)
 
+    @property
+    def is_linear(self) -> bool:
+        """Unless gains are cut to relevant or not."""
+        return self.rel is None
+
     def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
         """Return the chance that the user looks at a rank, over the top gain."""
-        return self._weights(ranks) / scale.top
+        return self._weights(ranks) / scale.top if self.is_linear else super().weights(ranks, scale)
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
-        if self.rel is None:
-            return super().score(lists)
-        return lists.hits.sum(is_relevant(lists.gain, self.rel) * self._weights(lists.rank))
+        graded = lists.gain / lists.truth.scale.top
+        worth = graded if self.rel is None else is_relevant(lists.gain, self.rel)
+        return lists.hits.sum(worth * self._weights(lists.rank))
 
 
 @register()
@@ -249,7 +276,7 @@ class nRBP(Persistent):
     """Rank-biased precision divided by that of the ideal ranking of all documents that some system retrieved."""
 
     name = "nRBP"
-    reference = "Buckers2020"
+    reference = "Buckers2021"
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -335,8 +362,8 @@ class Compat(Measure):
 
     Documents of equal gain may stand in any order in an ideal ranking, so the closest one keeps the list's own order
     among them. With :math:`o(i)` the overlap of the two at depth :math:`i`, the score is
-    :math:`\sum_{i \le d} p^{i-1} o(i) / i` divided by its value for the ideal ranking itself. The depth :math:`d` is the
-    cutoff; without one, the longer of the list and the ideal ranking, as ir_measures has it.
+    :math:`\sum_{i \le d} p^{i-1} o(i) / i` divided by its value for the ideal ranking itself. The depth :math:`d` is
+    the cutoff; without one, the longer of the list and the ideal ranking, as ir_measures has it.
 
     Parameters
     ----------
@@ -346,7 +373,7 @@ class Compat(Measure):
 
     name = "Compat"
     needs = "order"
-    reference = "Clarke2020"
+    reference = "Clarke2021"
     always_printed = ("p",)
 
     p: float = 0.95

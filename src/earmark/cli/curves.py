@@ -1,0 +1,186 @@
+"""``earmark curves``: what systems achieve as one reads on."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from earmark.cli import options
+from earmark.cli.output import Column, Output, number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from earmark.data.matching import JudgedLists
+    from earmark.measures.curves import Curves
+
+CurveName = Literal["pr", "roc", "lift", "normalised-lift", "dynamic-recall"]
+
+EXAMPLES = options.examples(
+    "earmark curves a.run b.run --judgments qrels.txt --curve pr",
+    "earmark curves covers.csv --cliques works.tsv --curve roc --format csv > roc.csv",
+    "earmark curves melodies.tsv --groups groups.tsv --curve dynamic-recall --per-query",
+)
+# More rows than this are thinned out in a table.
+_MOST_ROWS = 21
+
+
+def curves(
+    runs: options.RunPaths,
+    judgments: options.JudgmentsFile = None,
+    cliques: options.CliquesFile = None,
+    groups: options.GroupsFile = None,
+    scale: options.ScaleName = None,
+    aggregate: options.AggregationName = "mean",
+    collection_size: options.CollectionSize = None,
+    curve: Annotated[
+        CurveName,
+        typer.Option(
+            "--curve",
+            "-c",
+            metavar="CURVE",
+            help="pr: precision at levels of recall. roc: recall at levels of fallout. lift: relevant documents found "
+            "against documents seen. normalised-lift: the same as shares. dynamic-recall: for ordered groups.",
+        ),
+    ] = "pr",
+    rel: Annotated[
+        float | None,
+        typer.Option(
+            "--rel", metavar="GAIN", help="The least gain that counts as relevant. When omitted, any above 0."
+        ),
+    ] = None,
+    cutoff: Annotated[
+        int | None,
+        typer.Option("--cutoff", "-k", metavar="K", min=1, help="Look at the first K documents of every list only."),
+    ] = None,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", metavar="", help="Give the curve of every query, then the means.")
+    ] = False,
+    missing: options.MissingRule = "zero",
+    order: options.OrderRule = "score",
+    encoding: options.Encoding = "utf-8",
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw the curves of systems as points: precision and recall, ROC, lift, dynamic recall.
+
+    All systems and queries share the same values of x. The mean over queries is the curve whose query is called "all".
+    """
+    import numpy as np
+
+    from earmark.cli.loading import load_known, load_runs
+    from earmark.errors import ParameterError
+    from earmark.evaluation import ground_truth, judged_lists
+
+    out = Output.choose(format, quiet=quiet)
+    if curve == "dynamic-recall" and rel is not None:
+        raise ParameterError("--rel does not apply to dynamic recall: every group counts")
+    known = load_known(out, judgments=judgments, cliques=cliques, groups=groups, scale=scale, encoding=encoding)
+    lists = load_runs(runs, order=order, encoding=encoding)
+    truth = ground_truth(known, aggregation=aggregate)
+    judged, system, absent = judged_lists(lists, truth, collection_size=collection_size)
+    drawn = _draw(judged, curve, rel=rel, cutoff=cutoff)
+    if absent.any() and missing == "zero":
+        out.note("queries that a system did not answer count as empty lists; leave them out with --missing drop")
+    kept = ~absent[system, judged.query] if missing == "drop" else np.ones(system.size, dtype=bool)
+    for index, name in enumerate(lists.systems):
+        if missing == "drop" and absent[index].all():
+            raise ParameterError(f"system '{name}' answered no judged query: nothing is left to average")
+    means = _means(drawn, system, kept, systems=lists.systems)
+    if out.for_people:
+        if per_query:
+            out.note("a table shows mean curves only: --per-query needs --format jsonl or csv")
+        _show(means, out, queries=len(truth.queries))
+        return
+    rows = _rows(means, lists.systems)
+    if per_query:
+        import polars as pl
+
+        rows = pl.concat([_query_rows(drawn, judged, system, kept, lists.systems), rows])
+    out.rows(rows)
+
+
+def _draw(lists: JudgedLists, curve: CurveName, *, rel: float | None, cutoff: int | None) -> Curves:
+    from earmark.measures import curves as library
+
+    if curve == "dynamic-recall":
+        return library.dynamic_recall(lists, cutoff=cutoff)
+    by_name: dict[str, Callable[..., Curves]] = {
+        "pr": library.precision_recall,
+        "roc": library.roc,
+        "lift": library.lift,
+        "normalised-lift": library.normalised_lift,
+    }
+    return by_name[curve](lists, rel=rel, cutoff=cutoff)
+
+
+def _means(
+    drawn: Curves, system: NDArray[np.int64], kept: NDArray[np.bool_], *, systems: tuple[str, ...]
+) -> dict[str, Curves]:
+    """Return the curves of every system's lists."""
+    from dataclasses import replace
+
+    chosen = {name: (system == index) & kept for index, name in enumerate(systems)}
+    return {name: replace(drawn, y=drawn.y[mask], area=drawn.area[mask]) for name, mask in chosen.items()}
+
+
+def _rows(means: dict[str, Curves], systems: tuple[str, ...]) -> pl.DataFrame:
+    import polars as pl
+
+    frames = [
+        pl.DataFrame({"x": means[name].x, "y": means[name].mean}).select(
+            pl.lit(name).alias("system"), pl.lit("all").alias("query"), "x", "y"
+        )
+        for name in systems
+    ]
+    return pl.concat(frames).filter(pl.col("y").is_not_nan())
+
+
+def _query_rows(
+    drawn: Curves, lists: JudgedLists, system: NDArray[np.int64], kept: NDArray[np.bool_], systems: tuple[str, ...]
+) -> pl.DataFrame:
+    import numpy as np
+    import polars as pl
+
+    rows = np.flatnonzero(kept)
+    rows = rows[np.lexsort((lists.query[rows], system[rows]))]
+    points = drawn.x.size
+    return pl.DataFrame(
+        {
+            "system": pl.Series(systems, dtype=pl.String).gather(np.repeat(system[rows], points)),
+            "query": pl.Series(lists.truth.queries, dtype=pl.String).gather(np.repeat(lists.query[rows], points)),
+            "x": np.tile(drawn.x, rows.size),
+            "y": drawn.y[rows].reshape(-1),
+        }
+    ).filter(pl.col("y").is_not_nan())
+
+
+def _show(means: dict[str, Curves], out: Output, *, queries: int) -> None:
+    any_curve = next(iter(means.values()))
+    points = any_curve.x.size
+    step = -(-(points - 1) // (_MOST_ROWS - 1)) if points > _MOST_ROWS else 1
+    shown = sorted({*range(0, points, step), points - 1})
+    digits = 0 if all(any_curve.x == any_curve.x.round()) else 2
+    columns = []
+    for name, curve in sorted(means.items(), key=lambda item: (-item[1].mean_area, item[0])):
+        mean = curve.mean
+        columns.append(Column(name, [*(number(mean[at]) for at in shown), Text(number(curve.mean_area), style="bold")]))
+    thinned = f", {len(shown)} of {points:,} points (all of them with --format csv)" if len(shown) < points else ""
+    out.show_columns(
+        [
+            Column(
+                "\n".join(textwrap.wrap(any_curve.x_name, 10)),
+                [*(number(any_curve.x[at], digits=digits) for at in shown), "area"],
+            )
+        ],
+        columns,
+        title=f"{any_curve.y_name} against {any_curve.x_name}",
+        caption=f"means over {queries:,} queries{thinned}; largest area first",
+    )

@@ -1,0 +1,98 @@
+"""From options to data: what commands read, and what they say about it on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earmark.cli import options
+from earmark.cli.output import Output
+
+if TYPE_CHECKING:
+    from earmark.data.ground_truth import Cliques, OrderedGroups
+    from earmark.data.judgments import Judgments
+    from earmark.data.runs import Runs
+    from earmark.data.scales import Scale
+
+
+def load_runs(paths: Iterable[Path], *, order: options.Order = "score", encoding: str = "utf-8") -> Runs:
+    """Read runs."""
+    from earmark.data.readers import read_runs
+
+    return read_runs(list(paths), order=order, encoding=encoding)
+
+
+def load_judgments(path: Path, out: Output, *, scale: str | None = None, encoding: str = "utf-8") -> Judgments:
+    """Read judgments, and say which scale they seem to be on where none was named."""
+    from earmark.data.readers import read_judgments
+    from earmark.data.scales import parse_scale
+
+    judgments = read_judgments(path, scale=None if scale is None else parse_scale(scale), encoding=encoding)
+    if judgments.scale_guessed:
+        out.note(f"scale guessed: {_in_words(judgments.scale)}; name it with --scale")
+    return judgments
+
+
+def _in_words(scale: Scale) -> str:
+    levels = "any number from" if scale.continuous else ""
+    ends = f"{levels} {scale.gains[0]:g} to {scale.top:g}".strip()
+    return f"{scale} ({ends})"
+
+
+def load_known(
+    out: Output,
+    *,
+    judgments: Path | None,
+    cliques: Path | None,
+    groups: Path | None,
+    scale: str | None = None,
+    encoding: str = "utf-8",
+) -> Judgments | Cliques | OrderedGroups:
+    """Read whichever kind of knowledge was given; there has to be exactly one."""
+    from earmark.data.readers import read_cliques, read_groups
+    from earmark.errors import ParameterError
+
+    given = [
+        f"--{name}"
+        for name, path in (("judgments", judgments), ("cliques", cliques), ("groups", groups))
+        if path is not None
+    ]
+    if not given:
+        raise ParameterError("say what is known about the documents: --judgments, --cliques or --groups")
+    if len(given) > 1:
+        raise ParameterError(f"{' and '.join(given)} exclude each other: give one of them")
+    if judgments is not None:
+        return load_judgments(judgments, out, scale=scale, encoding=encoding)
+    if scale is not None:
+        raise ParameterError(f"--scale belongs to --judgments: {given[0]} has no gains")
+    if cliques is not None:
+        return read_cliques(cliques, encoding=encoding)
+    assert groups is not None
+    return read_groups(groups, encoding=encoding)
+
+
+def choose_measures(
+    out: Output, given: Sequence[str] | None, known: Judgments | Cliques | OrderedGroups, *, most: int | None = None
+) -> list[str]:
+    """Return the measures asked for, or those that suit what is known, and then say so."""
+    if given:
+        return list(given)
+    chosen = list(_suitable(known))[:most]
+    out.note(f"no --measure given: taking {', '.join(chosen)}")
+    return chosen
+
+
+def _suitable(known: Judgments | Cliques | OrderedGroups) -> tuple[str, ...]:
+    from earmark.data.ground_truth import Cliques, OrderedGroups
+
+    if isinstance(known, OrderedGroups):
+        return ("ADR",)
+    if isinstance(known, Cliques):
+        return ("AP", "MR1", "hits@10", "bpref*")
+    if known.scale.top == 1 and not known.scale.continuous:
+        return ("P@10", "AP", "nDCG@10", "RR")
+    if known.scale.continuous or known.scale.top > 10:
+        # Any gain above 0 counts as relevant, and on such a scale nearly every gain is: AP would say little.
+        return ("AG@5", "nDCG@5")
+    return ("AG@5", "nDCG@5", "AP")

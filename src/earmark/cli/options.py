@@ -1,0 +1,219 @@
+"""The options that commands share, each with one name, one meaning and one help text."""
+
+from __future__ import annotations
+
+import codecs
+import inspect
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from earmark.cli import output
+
+# Choices are spelt out here, and not taken from the modules that define them, so that help needs no imports.
+Order = Literal["score", "rank"]
+Missing = Literal["zero", "drop"]
+Aggregation = Literal["mean", "median", "majority"]
+FileFormat = Literal["tsv", "trec", "csv", "parquet"]
+
+_KNOWN = "What is known about the documents"
+_READING = "How files are read"
+_SCORING = "How scores are made"
+_OUTPUT = "Output"
+
+
+def examples(*lines: str) -> str:
+    """Make the end of a help text of example command lines."""
+    return "[bold]Examples[/bold]\n" + "\n".join(lines)
+
+
+def prose(docstring: str | None) -> str:
+    """Make help of a docstring: every paragraph on one line, for the terminal to break where it wants."""
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+
+
+def _check_encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise typer.BadParameter(f"there is no encoding '{name}'; try utf-8 or latin-1") from None
+    return name
+
+
+RunPaths = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN",
+        help="Runs, one file or more: TREC runs, three columns system, query and document in rank order, or CSV or "
+        "Parquet with named columns. Gzipped files are fine.",
+        show_default=False,
+    ),
+]
+JudgmentsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--judgments",
+        "-j",
+        metavar="FILE",
+        help="Judgments: TREC qrels, three columns query, document and gain, or CSV or Parquet with named columns.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+CliquesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--cliques",
+        metavar="FILE",
+        help="Cliques: two columns document and group. The other members of a query's group are relevant, as cover "
+        "versions of one song are.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+GroupsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--groups",
+        metavar="FILE",
+        help="Ordered groups: three columns query, document and group number. Group 1 should come first.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+ScaleName = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="SCALE",
+        help="The judging scale: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains such as 0,1,3,7. "
+        "Guessed from the judgments when omitted.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+AggregationName = Annotated[
+    Aggregation,
+    typer.Option(
+        "--aggregate",
+        metavar="RULE",
+        help="How to make one gain of what several assessors gave the same document: mean, median or majority.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+CollectionSize = Annotated[
+    int | None,
+    typer.Option(
+        "--collection-size",
+        metavar="N",
+        min=1,
+        help="How many documents could have been retrieved. Measures such as accuracy and fallout need it.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+MetadataFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--metadata",
+        metavar="FILE",
+        help="Metadata: a table whose header names the columns document, artist, genre and so on, or three columns "
+        "document, artist and genre without a header.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+TeamsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--teams",
+        metavar="FILE",
+        help="Who sent which system: two columns system and team.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+MeasureNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        "-m",
+        metavar="NAME",
+        help="A measure such as AG@5, nDCG@10 or AP. Give the option again for more. The command 'earmark measures' "
+        "lists them all. When omitted, measures that suit what is known.",
+        rich_help_panel=_SCORING,
+    ),
+]
+MissingRule = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        help="What a query counts that a system did not answer: zero, the score of an empty list, or drop, nothing.",
+        rich_help_panel=_SCORING,
+    ),
+]
+OrderRule = Annotated[
+    Order,
+    typer.Option(
+        "--order",
+        metavar="COLUMN",
+        help="What to trust where a run has both: score, as trec_eval does, or rank.",
+        rich_help_panel=_READING,
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of text files.",
+        callback=_check_encoding,
+        rich_help_panel=_READING,
+    ),
+]
+FormatName = Annotated[
+    output.Format | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="The shape of the output: table, jsonl or csv. When omitted, a table on a terminal, and jsonl into a pipe "
+        "or a file.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        metavar="",
+        help="No messages and no progress bar on standard error, only errors.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        help="Where random numbers start. The same seed gives the same output to the byte.",
+    ),
+]
+FileFormatName = Annotated[
+    FileFormat | None,
+    typer.Option(
+        "--to",
+        metavar="FORMAT",
+        help="The format of the file, whatever its ending: tsv, trec, csv or parquet.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write the lists. The ending names the format: .tsv for system, query and document; .csv and "
+        ".parquet for named columns; anything else for a TREC run; .gz after it to compress. When omitted, they are "
+        "printed.",
+        rich_help_panel=_OUTPUT,
+    ),
+]

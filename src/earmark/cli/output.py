@@ -1,0 +1,233 @@
+"""How commands speak: data to standard output, messages and progress to standard error.
+
+Data has three shapes. ``jsonl`` is one JSON object per line and ``csv`` one line per row, both with all digits and
+under the names that scripts rely on; ``table`` is for people: four digits, best first, best in bold. A table is the
+default on a terminal and jsonl anywhere else: what a pipe or a file receives never depends on how wide a window was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Format = Literal["table", "jsonl", "csv"]
+
+NOTHING = "–"
+# What rich puts between columns: one blank of padding and one for the line that is not drawn.
+_PADDING = 2
+# A table that goes to a file is as wide as it needs to be.
+_UNBOUNDED = 100_000
+# Tables with more rows than this are set without rich, which takes a millisecond per row.
+_LONG = 1_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table for people.
+
+    Parameters
+    ----------
+    header : str
+        May have several lines.
+    cells : sequence of str or Text
+        One per row.
+    numeric : bool
+        Set to the right and never broken.
+    """
+
+    header: str
+    cells: Sequence[str | Text]
+    numeric: bool = True
+
+    @cached_property
+    def width(self) -> int:
+        """How many characters the column needs."""
+        return max(cell_len(str(line)) for line in (*self.header.split("\n"), *self.cells))
+
+    def align(self, cell: str | Text) -> str:
+        """Set a cell to its side of the column."""
+        blanks = " " * (self.width - cell_len(str(cell)))
+        return f"{blanks}{cell}" if self.numeric else f"{cell}{blanks}"
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a command's words go.
+
+    Parameters
+    ----------
+    format : {"table", "jsonl", "csv"}
+        The shape of the data.
+    quiet : bool
+        Say nothing on standard error.
+    """
+
+    format: Format
+    quiet: bool
+    _notes: list[str] = field(default_factory=list, init=False, repr=False)
+
+    @classmethod
+    def choose(cls, format: Format | None, *, quiet: bool) -> Output:
+        """Use the format asked for, else a table on a terminal and jsonl anywhere else."""
+        return cls(format or ("table" if sys.stdout.isatty() else "jsonl"), quiet)
+
+    @property
+    def for_people(self) -> bool:
+        """Whether tables are wanted."""
+        return self.format == "table"
+
+    def note(self, message: str) -> None:
+        """Keep something that a reader of the data should know; it is said when the data is there.
+
+        A command that fails has one thing to say, which should not have to be looked for among notes.
+        """
+        self._notes.append(message)
+
+    def say_notes(self) -> None:
+        """Say on standard error what was kept for now."""
+        if not self.quiet:
+            sys.stderr.writelines(f"note: {message}\n" for message in self._notes)
+            sys.stderr.flush()
+        self._notes.clear()
+
+    def rows(self, frame: pl.DataFrame) -> None:
+        """Print rows as jsonl or csv; what is not a finite number is null in the one and empty in the other."""
+        import polars as pl
+
+        self.say_notes()
+        floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+        frame = frame.with_columns(pl.when(pl.col(name).is_finite()).then(pl.col(name)) for name in floats)
+        if self.format == "jsonl":
+            write_data(frame.write_ndjson())
+            return
+        lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
+        write_data(frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" ")).write_csv())
+
+    def show(self, *things: RenderableType) -> None:
+        """Print something for people."""
+        with self._printing() as console:
+            for thing in things:
+                console.print(thing)
+
+    @property
+    def width(self) -> int:
+        """How many characters fit on a line."""
+        return self._console().width
+
+    def show_columns(
+        self, keys: Sequence[Column], values: Sequence[Column], *, title: str = "", caption: str = ""
+    ) -> None:
+        """Print a table; where it is too wide, in several parts, each beginning with the key columns."""
+        with self._printing() as console:
+            if title:
+                console.print(Text(title, style="bold"))
+            for part in fit_columns(values, console.width - _width(keys) + _PADDING):
+                columns = [*keys, *part]
+                long = len(keys[0].cells) > _LONG and _width(columns) - _PADDING <= console.width
+                if long:
+                    console.out(_long_table(columns), highlight=False)
+                else:
+                    console.print(_table(columns))
+            if caption:
+                console.print(Text(caption, style="dim"))
+
+    @contextlib.contextmanager
+    def progress(self, total: int, task: str) -> Iterator[Callable[[int], None]]:
+        """Show a bar on standard error while something is done; yields what to call with every bit of it."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        hidden = self.quiet or not console.is_terminal
+        with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+            number = bar.add_task(task, total=total)
+            yield lambda done: bar.advance(number, done)
+
+    @contextlib.contextmanager
+    def _printing(self) -> Iterator[Console]:
+        console = self._console()
+        with console.capture() as captured:
+            yield console
+        self.say_notes()
+        write_data(captured.get())
+
+    def _console(self) -> Console:
+        width = None if sys.stdout.isatty() else _UNBOUNDED
+        return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
+
+
+def write_data(text: str) -> None:
+    """Write to standard output as UTF-8, whatever the locale says."""
+    sys.stdout.flush()
+    left = memoryview(text.encode("utf-8"))
+    # Where Python is told not to buffer (PYTHONUNBUFFERED), a pipe takes what it has room for and drops the rest.
+    while left:
+        left = left[sys.stdout.buffer.write(left) :]
+    sys.stdout.buffer.flush()
+
+
+def number(value: float | None, *, digits: int = 4) -> str:
+    """Print a number for people; a dash stands for none."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    return f"{value:.{digits}f}" if math.isfinite(value) else f"{value:+}".replace("inf", "∞")
+
+
+def p_value(value: float) -> str:
+    """Print a p-value for people."""
+    return "<0.0001" if value < 0.0001 else number(value)
+
+
+def fit_columns(columns: Sequence[Column], width: int) -> list[list[Column]]:
+    """Cut a row of columns into parts no wider than this; text gives way to numbers, for it can be broken."""
+    parts: list[list[Column]] = [[]]
+    for column in columns:
+        numbers = [one for one in (*parts[-1], column) if one.numeric]
+        if parts[-1] and column.numeric and _width(numbers) > width:
+            parts.append([])
+        parts[-1].append(column)
+    return parts
+
+
+def _width(columns: Sequence[Column]) -> int:
+    return sum(column.width + _PADDING for column in columns)
+
+
+def _long_table(columns: Sequence[Column]) -> str:
+    """Set a table as :func:`_table` does, but without styles and many times as fast."""
+    aligned = [[column.align(cell) for cell in (column.header, *column.cells)] for column in columns]
+    header, *rows = zip(*aligned, strict=True)
+    rule = "─" * (_width(columns) - _PADDING)
+    blanks = " " * _PADDING
+    return "\n".join([blanks.join(header), rule, *(blanks.join(row) for row in rows)])
+
+
+def _table(columns: Sequence[Column]) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_header=any(column.header for column in columns),
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="",
+    )
+    for column in columns:
+        justify: Literal["right", "left"] = "right" if column.numeric else "left"
+        table.add_column(Text(column.header), justify=justify, no_wrap=column.numeric, overflow="fold")
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+    return table

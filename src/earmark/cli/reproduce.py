@@ -1,0 +1,132 @@
+"""``earmark reproduce``: papers' tables and ours, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from earmark.cli import options
+from earmark.cli.output import NOTHING, Column, Output
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from earmark.reproduce.common import Comparison, Row
+
+Paper = Literal["cover", "adr"]
+
+EXAMPLES = options.examples("earmark reproduce cover", "earmark reproduce adr --format csv")
+_VERDICT = {True: "yes", False: "no", None: NOTHING}
+
+
+def reproduce(
+    paper: Annotated[
+        Paper,
+        typer.Argument(
+            help="cover: measures for cover song identification. adr: average dynamic recall on partially ordered "
+            "ground truth.",
+            show_default=False,
+        ),
+    ],
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compute a paper's tables again and show its numbers beside ours.
+
+    Where the paper is known to be wrong, the row says why.
+    """
+    import polars as pl
+
+    out = Output.choose(format, quiet=quiet)
+    tables = _tables(paper)
+    if not out.for_people:
+        out.rows(pl.concat([_rows(table) for table in tables]))
+        return
+    for table in tables:
+        _show(table, out)
+
+
+def _tables(paper: Paper) -> list[Comparison]:
+    from earmark.reproduce import adr, cover
+
+    return {"cover": cover.tables, "adr": adr.tables}[paper]()
+
+
+def _rows(table: Comparison) -> pl.DataFrame:
+    """Return the table's rows with our numbers in full."""
+    import polars as pl
+
+    values = [row.ours if isinstance(row.ours, float) else None for row in table.rows]
+    return table.to_polars().with_columns(value=pl.Series(values, dtype=pl.Float64))
+
+
+def _show(table: Comparison, out: Output) -> None:
+    out.show(Text(table.title, style="bold"))
+    names = list(dict.fromkeys(row.name for row in table.rows))
+    cases = list(dict.fromkeys(row.column for row in table.rows))
+    cells = {(row.name, row.column): row for row in table.rows}
+    if len(names) > 1 and len(cases) > 1 and len(cells) == len(table.rows) == len(names) * len(cases):
+        _show_grid(names, cases, cells, out)
+    else:
+        _show_list(table, out)
+    notes = [*table.notes, *_errata(table), _summary(table)]
+    out.show(Text("\n".join(note for note in notes if note), style="dim"), "")
+
+
+def _show_grid(names: list[str], cases: list[str], cells: dict[tuple[str, str], Row], out: Output) -> None:
+    """Show a table as the paper does, every line of it followed by ours."""
+    from earmark.reproduce.common import shown
+
+    labels = [label for name in names for label in (Text(name), Text("  ours", style="dim"))]
+    columns = []
+    for case in cases:
+        column: list[str | Text] = []
+        for name in names:
+            row = cells[name, case]
+            style = "dim" if row.agrees is None else "green" if row.agrees else "yellow" if row.erratum else "bold red"
+            mark = "" if row.agrees is not False else "*" if row.erratum else "!"
+            column += [row.paper or NOTHING, Text(mark + shown(row), style=style)]
+        columns.append(Column(case, column))
+    out.show_columns([Column("paper", labels, numeric=False)], columns)
+
+
+def _show_list(table: Comparison, out: Output) -> None:
+    from earmark.reproduce.common import shown
+
+    rows = table.rows
+    columns = [Column("what", [row.name for row in rows], numeric=False)]
+    if any(row.column for row in rows):
+        columns.append(Column("of", [row.column for row in rows], numeric=False))
+    if any(row.paper is not None for row in rows):
+        columns.append(Column("paper", [row.paper or NOTHING for row in rows]))
+    columns.append(Column("ours", [shown(row) for row in rows]))
+    if any(row.agrees is not None for row in rows):
+        columns.append(Column("agrees", [_VERDICT[row.agrees] for row in rows], numeric=False))
+    if any(row.note for row in rows):
+        columns.append(Column("note", [row.note for row in rows], numeric=False))
+    out.show_columns(columns[:1], columns[1:])
+
+
+def _errata(table: Comparison) -> list[str]:
+    """Say once for every reason why values of the paper are not what they should be."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in table.rows:
+        if row.erratum:
+            reasons.setdefault((row.name, row.erratum), []).append(row.column)
+    return [f"* {name} {', '.join(filter(None, cases))}: {why}." for (name, why), cases in reasons.items()]
+
+
+def _summary(table: Comparison) -> str:
+    printed = [row for row in table.rows if row.agrees is not None]
+    if not printed:
+        return ""
+    agreed = sum(row.agrees is True for row in printed)
+    known = sum(row.agrees is False and bool(row.erratum) for row in printed)
+    text = f"{agreed} of {len(printed)} values agree"
+    if known:
+        text += f"; {known} do not because the paper is wrong or cannot be recomputed (*)"
+    if len(printed) - agreed - known:
+        text += f"; {len(printed) - agreed - known} differ (!)"
+    return f"{text}."

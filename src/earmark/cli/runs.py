@@ -1,0 +1,216 @@
+"""``earmark runs``: make runs of matrices, and convert them between formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from earmark.cli import options
+from earmark.cli.output import Column, Output, number
+
+if TYPE_CHECKING:
+    from earmark.data.matrices import Matrix
+    from earmark.data.runs import Runs
+
+Kind = Literal["distance", "similarity"]
+
+FROM_MATRIX_EXAMPLES = options.examples(
+    "earmark runs from-matrix distances.npy --ids ids.txt -k 5 -o run.tsv",
+    "earmark runs from-matrix d.npy --ids i.txt -k 5 --exclude-same artist --metadata m.tsv",
+    "earmark runs from-matrix similarities.csv -k 100 --system mine -o mine.run.gz",
+)
+CONVERT_EXAMPLES = options.examples(
+    "earmark runs convert a.run b.run -o both.parquet",
+    "earmark runs convert runs.csv -o runs.tsv",
+    "earmark runs convert runs.tsv -o runs.trec.gz",
+)
+
+
+def from_matrix(
+    matrix: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MATRIX",
+            help="Distances or similarities, a row per query and a column per document: a NumPy file (.npy), a text "
+            "file of numbers, or a text file that carries its ids, as MIREX's distance matrices do.",
+            show_default=False,
+        ),
+    ],
+    k: Annotated[
+        int,
+        typer.Option("--depth", "-k", metavar="K", min=1, help="How many documents a list holds.", show_default=False),
+    ],
+    ids: Annotated[
+        Path | None,
+        typer.Option(
+            "--ids", metavar="FILE", help="The ids of the columns, one per line; of the rows too, if it is square."
+        ),
+    ] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            "--queries",
+            metavar="FILE",
+            help="The ids of the queries, one per line: which rows to make lists of or, where rows and columns differ, "
+            "what the rows are called. All rows when omitted.",
+        ),
+    ] = None,
+    kind: Annotated[
+        Kind | None,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="distance: small numbers are near. similarity: large ones are. When omitted, guessed from the "
+            "diagonal.",
+        ),
+    ] = None,
+    exclude_same: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude-same",
+            metavar="COLUMN",
+            help="Leave out documents that share this with the query, for example artist. Give the option again for "
+            "more.",
+        ),
+    ] = None,
+    metadata: options.MetadataFile = None,
+    include_query: Annotated[
+        bool,
+        typer.Option("--include-query", metavar="", help="Let a query stand in its own list, if it is a document too."),
+    ] = False,
+    check_kind: Annotated[
+        bool,
+        typer.Option(
+            "--check-kind/--no-check-kind",
+            metavar="",
+            help="Refuse a kind that the diagonal of the matrix contradicts.",
+        ),
+    ] = True,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", metavar="NAME", help="What to call the system. The file's name when omitted."),
+    ] = None,
+    encoding: options.Encoding = "utf-8",
+    output: options.OutputFile = None,
+    to: options.FileFormatName = None,
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make ranked lists of a matrix of distances or similarities.
+
+    A query is left out of its own list. With --exclude-same artist its artist's other songs are left out as well, as
+    MIREX does.
+    """
+    import polars as pl
+
+    from earmark.data.conversion import runs_from_frame
+    from earmark.data.matrices import lists_from_matrix, read_ids
+    from earmark.data.readers import read_metadata
+    from earmark.errors import InputError, ParameterError
+
+    out = Output.choose(format, quiet=quiet)
+    if exclude_same and metadata is None:
+        raise ParameterError("--exclude-same needs to know the documents: give their --metadata")
+    known = None if metadata is None else read_metadata(metadata, encoding=encoding)
+    filters = [known.attribute(name) for name in exclude_same or []] if known is not None else []
+    read = _read_matrix(matrix, ids=ids, queries=queries, encoding=encoding)
+    wanted = read.row_ids if queries is None else read_ids(queries, encoding=encoding)
+    with out.progress(len(wanted), "ranking") as advance:
+        lists = lists_from_matrix(
+            read,
+            k=k,
+            kind=kind or _guess_kind(read, out),
+            queries=wanted,
+            exclude=filters,
+            exclude_query=not include_query,
+            check_kind=check_kind,
+            on_rows=advance,
+        )
+    if lists.is_empty():
+        raise InputError(expected="documents to rank", got="none that is not left out", path=matrix)
+    name = system or matrix.name.removesuffix(".gz").rsplit(".", 1)[0]
+    frame = lists.select(pl.lit(name).alias("system"), "query", "document", "score")
+    # An infinite score, of a document that is infinitely near, cannot be written; the order says it all.
+    runs = runs_from_frame(frame if frame["score"].is_finite().all() else frame.drop("score"))
+    if (short := len(wanted) - len(runs.queries)) > 0:
+        out.note(f"{short:,} of {len(wanted):,} queries have no documents left and are not in the run")
+    _deliver(runs, output, to, out)
+
+
+def _read_matrix(path: Path, *, ids: Path | None, queries: Path | None, encoding: str) -> Matrix:
+    """Read a matrix whose rows are named by ``ids`` or, if it does not fit otherwise, by ``queries``."""
+    from earmark.data.matrices import read_ids, read_matrix
+    from earmark.errors import InputError
+
+    if ids is None or queries is None:
+        return read_matrix(path, ids=ids, encoding=encoding)
+    names = read_ids(queries, encoding=encoding)
+    try:
+        square = read_matrix(path, ids=ids, encoding=encoding)
+    except InputError:
+        return read_matrix(path, ids=ids, query_ids=queries, encoding=encoding)
+    if len(names) == len(square.row_ids) and not set(names) <= set(square.row_ids):
+        return read_matrix(path, ids=ids, query_ids=queries, encoding=encoding)
+    return square
+
+
+def _guess_kind(matrix: Matrix, out: Output) -> Kind:
+    import numpy as np
+
+    from earmark.data.nearest import guess_kind
+
+    column = {name: index for index, name in enumerate(matrix.column_ids)}
+    own = np.array([column.get(name, -1) for name in matrix.row_ids], dtype=np.int64)
+    guess = guess_kind(matrix.values, column_of_row=own)
+    if guess is None:
+        out.note("taken as distances, small is near; say --kind similarity if it is the other way round")
+        return "distance"
+    plural = "distances, small is near" if guess == "distance" else "similarities, large is near"
+    out.note(f"kind guessed from the diagonal: {plural}; name it with --kind")
+    return guess
+
+
+def convert(
+    runs: options.RunPaths,
+    order: options.OrderRule = "score",
+    encoding: options.Encoding = "utf-8",
+    output: options.OutputFile = None,
+    to: options.FileFormatName = None,
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Read runs in any format and write all of them to one file in another.
+
+    Where scores do not give the order of the lists, they are replaced: the order is what counts.
+    """
+    from earmark.cli.loading import load_runs
+
+    out = Output.choose(format, quiet=quiet)
+    _deliver(load_runs(runs, order=order, encoding=encoding), output, to, out)
+
+
+def _deliver(runs: Runs, output: Path | None, to: options.FileFormat | None, out: Output) -> None:
+    """Write runs to a file, or print them where none is named."""
+    from earmark.data.writers import scores_give_order, write_runs
+    from earmark.errors import ParameterError
+
+    if output is not None:
+        if runs.scores is not None and not scores_give_order(runs):
+            out.note("scores are left out: they do not give the order of the lists")
+        write_runs(runs, output, format=to)
+        out.note(f"wrote {output}: {runs}")
+        out.say_notes()
+        return
+    if to is not None:
+        raise ParameterError("--to names the format of a file: name the file with --output")
+    frame = runs.to_polars()
+    if not out.for_people:
+        out.rows(frame)
+        return
+    keys = [Column(name, frame[name].to_list(), numeric=False) for name in ("system", "query", "document")]
+    values = [Column("rank", [str(rank) for rank in frame["rank"]])]
+    if "score" in frame.columns:
+        values.append(Column("score", [number(score) for score in frame["score"]]))
+    out.show_columns(keys, values)

@@ -1,0 +1,58 @@
+"""Comparing systems by name: directions, gaps, and what stays the same whatever was asked for besides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import earmark
+from earmark.errors import ParameterError
+from earmark.simulation import synthetic_collection
+
+
+@pytest.fixture(scope="module")
+def scores() -> earmark.Scores:
+    made = synthetic_collection(np.random.default_rng(3), systems=4, queries=30)
+    return earmark.evaluate(made.runs, made.judgments, ["AG@5", "MR1(rel=50)", "nDCG@5"])
+
+
+def test_a_lower_rank_of_the_first_hit_is_better(scores: earmark.Scores) -> None:
+    compared = earmark.compare(scores, "MR1(rel=50)", test="t")
+    means = dict(zip(scores.systems, scores.of("MR1(rel=50)").mean(axis=1), strict=True))
+    for row in compared.pairs().iter_rows(named=True):
+        assert row["difference"] == pytest.approx(means[row["a"]] - means[row["b"]])
+        assert row["low"] <= row["difference"] <= row["high"]
+        if row["better"]:
+            assert means[row["better"]] == min(means[row["a"]], means[row["b"]])
+    assert compared.ranking()["mean"].is_sorted()
+
+
+def test_a_result_does_not_depend_on_the_other_measures(scores: earmark.Scores) -> None:
+    alone = earmark.compare(scores, "nDCG@5", test="permutation", seed=5).pairs()
+    again = earmark.compare(scores, earmark.parse("ndcg_cut_5"), test="permutation", seed=5).pairs()
+    assert alone.equals(again)
+    assert earmark.compare(scores).measure == earmark.parse("AG@5")
+
+
+def test_queries_that_some_system_did_not_answer_are_dropped_for_all() -> None:
+    runs = earmark.runs_from_dict(
+        {"a": {f"q{i}": {"d": 1.0} for i in range(6)}, "b": {f"q{i}": {"e": 1.0} for i in range(1, 6)}}
+    )
+    judgments = earmark.judgments_from_dict({f"q{i}": {"d": i % 2, "e": 1} for i in range(6)})
+    compared = earmark.compare(earmark.evaluate(runs, judgments, ["P@1"], missing="drop"), test="t")
+    assert compared.dropped == ("q0",)
+    assert compared.scores.shape == (2, 5)
+
+
+def test_one_system_cannot_be_compared() -> None:
+    scores = earmark.evaluate(
+        earmark.runs_from_dict({"only": {"q": {"d": 1.0}}}), earmark.judgments_from_dict({"q": {"d": 1}}), ["P@1"]
+    )
+    with pytest.raises(ParameterError, match="there is only the system 'only'"):
+        earmark.compare(scores)
+
+
+def test_measures_that_rank_alike_correlate(scores: earmark.Scores) -> None:
+    rows = earmark.correlate(scores)
+    assert rows.height == 3
+    assert rows.filter((rows["measure_a"] == "AG@5") & (rows["measure_b"] == "nDCG@5"))["tau"][0] > 0.5
