@@ -14,11 +14,28 @@ from typing import Annotated, NoReturn
 import typer
 
 from earmark._version import __version__
-from earmark.cli import audition, compare, curves, demo, describe, evaluate, measures, options, reproduce, runs
+from earmark.cli import (
+    audition,
+    compare,
+    curves,
+    demo,
+    describe,
+    evaluate,
+    features,
+    fit,
+    measures,
+    options,
+    rank,
+    reproduce,
+    runs,
+    simulate,
+)
+from earmark.cli import next as next_command
 from earmark.errors import EarmarkError
 
 BAD_INPUT = 2
 _SCORES, _DATA, _MEASURES, _STORY = "Score and compare", "Look at data", "Understand measures", "See it work"
+_FEW = "Decide with few judgments"
 
 app = typer.Typer(
     name="earmark",
@@ -42,6 +59,11 @@ def _add(to: typer.Typer, name: str, function: Callable[..., None], examples: st
 _add(app, "evaluate", evaluate.evaluate, evaluate.EXAMPLES, _SCORES)
 _add(app, "compare", compare.compare, compare.EXAMPLES, _SCORES)
 _add(app, "curves", curves.curves, curves.EXAMPLES, _SCORES)
+_add(app, "rank", rank.rank, rank.EXAMPLES, _FEW)
+_add(app, "next", next_command.next_items, next_command.EXAMPLES, _FEW)
+_add(app, "simulate", simulate.simulate, simulate.EXAMPLES, _FEW)
+_add(app, "features", features.features, features.EXAMPLES, _FEW)
+_add(app, "fit", fit.fit, fit.EXAMPLES, _FEW)
 _add(app, "describe", describe.describe, describe.EXAMPLES, _DATA)
 _add(runs_app, "from-matrix", runs.from_matrix, runs.FROM_MATRIX_EXAMPLES)
 _add(runs_app, "convert", runs.convert, runs.CONVERT_EXAMPLES)

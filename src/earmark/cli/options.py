@@ -16,10 +16,13 @@ Order = Literal["score", "rank"]
 Missing = Literal["zero", "drop"]
 Aggregation = Literal["mean", "median", "majority"]
 FileFormat = Literal["tsv", "trec", "csv", "parquet"]
+Distribution = Literal["normal", "t"]
 
 _KNOWN = "What is known about the documents"
 _READING = "How files are read"
 _SCORING = "How scores are made"
+_BELIEVING = "What is believed about unjudged items"
+_JUDGING = "What is judged, and for how long"
 _OUTPUT = "Output"
 
 
@@ -128,6 +131,34 @@ TeamsFile = Annotated[
         rich_help_panel=_KNOWN,
     ),
 ]
+ArtistColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--artist-column",
+        metavar="NAME",
+        help="The column of the metadata that plays the artist: songs by the same one tend to be judged alike. When "
+        "omitted, artist.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+GenreColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--genre-column",
+        metavar="NAME",
+        help="The column of the metadata that plays the genre. When omitted, genre.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+AttributeColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute",
+        metavar="NAME",
+        help="Another column of the metadata to make features of. Give the option again for more.",
+        rich_help_panel=_KNOWN,
+    ),
+]
 MeasureNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -139,6 +170,17 @@ MeasureNames = Annotated[
         rich_help_panel=_SCORING,
     ),
 ]
+OneMeasure = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        "-m",
+        metavar="NAME",
+        help="The measure that systems are compared by, such as AG@5 or nDCG@10. The command 'earmark measures' lists "
+        "them all. When omitted, AG@5, or as deep as the lists are.",
+        rich_help_panel=_SCORING,
+    ),
+]
 MissingRule = Annotated[
     Missing,
     typer.Option(
@@ -146,6 +188,68 @@ MissingRule = Annotated[
         metavar="RULE",
         help="What a query counts that a system did not answer: zero, the score of an empty list, or drop, nothing.",
         rich_help_panel=_SCORING,
+    ),
+]
+SharedMissingRule = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        help="What to do about a query that a system did not answer: zero, count it as an empty list, or drop, leave "
+        "the query out for all systems.",
+        rich_help_panel=_SCORING,
+    ),
+]
+PredictorName = Annotated[
+    str,
+    typer.Option(
+        "--predictor",
+        metavar="NAME",
+        help="What predicts unjudged items: ordinal learns from the judgments so far, and from past collections with "
+        "--model; mtc-output and mtc-judge are published models for music similarity; uniform takes every level as "
+        "equally likely; external:FILE reads the word of another model, a score or one column per level.",
+        rich_help_panel=_BELIEVING,
+    ),
+]
+ModelFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        metavar="FILE",
+        help="A model fitted on past collections by 'earmark fit', for the predictor ordinal.",
+        rich_help_panel=_BELIEVING,
+    ),
+]
+PolicyName = Annotated[
+    str,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="What to judge next: mtc, what tells the most pairs of systems apart; mtc-undecided, the same among "
+        "undecided pairs; absolute, what the systems' own scores hang on; random; or balanced, at least ten judgments "
+        "of a system or none.",
+        rich_help_panel=_JUDGING,
+    ),
+]
+StopName = Annotated[
+    str,
+    typer.Option(
+        "--stop",
+        metavar="RULE",
+        help="When to stop: mean:0.95 or min:0.95, the mean or the least confidence over pairs; decided:0.9, the share "
+        "of decided pairs; top:1, the best system is known; width:0.05, no wider interval; budget:500 judgments; none.",
+        rich_help_panel=_JUDGING,
+    ),
+]
+Margin = Annotated[
+    float,
+    typer.Option(
+        "--margin",
+        metavar="D",
+        min=0.0,
+        help="A difference of scores that does not matter: systems that are no farther apart count as decided once "
+        "that is sure.",
+        rich_help_panel=_JUDGING,
     ),
 ]
 OrderRule = Annotated[
@@ -195,6 +299,10 @@ Seed = Annotated[
         min=0,
         help="Where random numbers start. The same seed gives the same output to the byte.",
     ),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option("--depth", "-k", metavar="K", min=1, help="Look at the first K documents of every list only."),
 ]
 FileFormatName = Annotated[
     FileFormat | None,

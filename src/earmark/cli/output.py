@@ -117,6 +117,13 @@ class Output:
         lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
         write_data(frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" ")).write_csv())
 
+    def kinds(self, *frames: pl.DataFrame) -> None:
+        """Print rows of several kinds: as jsonl each with its own fields, as csv under the fields of all of them."""
+        import polars as pl
+
+        for frame in frames if self.format == "jsonl" else [pl.concat(frames, how="diagonal_relaxed")]:
+            self.rows(frame)
+
     def show(self, *things: RenderableType) -> None:
         """Print something for people."""
         with self._printing() as console:

@@ -17,6 +17,7 @@ import polars as pl
 from earmark.data.ground_truth import Ints
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
+from earmark.data.phrases import counted
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
 
@@ -96,10 +97,8 @@ class Collection:
         return csr_array((self.result_rank, (self.result_system, self.result_item)), shape=shape)
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.systems)} systems, {len(self.queries)} queries, {self.n_results:,} results, "
-            f"{self.n_items:,} items"
-        )
+        counts = counted(len(self.systems), "system"), counted(len(self.queries), "query", "queries")
+        return f"{', '.join(counts)}, {counted(self.n_results, 'result')}, {counted(self.n_items, 'item')}"
 
 
 @dataclass(frozen=True)

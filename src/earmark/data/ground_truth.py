@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.keys import stretches
+from earmark.data.phrases import counted
 from earmark.data.runs import sort_ids
 from earmark.data.scales import BINARY, ORDERED, Scale
 
@@ -94,7 +95,8 @@ class Cliques:
     frame: pl.DataFrame
 
     def __str__(self) -> str:
-        return f"{self.frame['group'].n_unique():,} cliques of {self.frame.height:,} documents"
+        cliques = counted(self.frame["group"].n_unique(), "clique")
+        return f"{cliques} of {counted(self.frame.height, 'document')}"
 
 
 def truth_from_cliques(cliques: Cliques) -> GroundTruth:
@@ -119,7 +121,7 @@ class OrderedGroups:
 
     def __str__(self) -> str:
         groups = self.frame.select("query", "group").n_unique()
-        return f"{groups:,} ordered groups of {self.frame.height:,} documents"
+        return f"{counted(groups, 'ordered group')} of {counted(self.frame.height, 'document')}"
 
 
 def truth_from_groups(groups: OrderedGroups) -> GroundTruth:

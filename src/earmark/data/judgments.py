@@ -15,6 +15,7 @@ import polars as pl
 
 from earmark.data.columns import id_column, number_column
 from earmark.data.keys import first_repeated_row
+from earmark.data.phrases import counted
 from earmark.data.scales import Scale, guess_scale
 from earmark.errors import InputError, ParameterError
 
@@ -89,8 +90,10 @@ class Judgments:
 
     def __str__(self) -> str:
         items = self.frame.select("query", "document").n_unique() if len(self) else 0
-        people = f" by {self.frame['assessor'].n_unique()} assessors" if "assessor" in self.frame.columns else ""
-        return f"{len(self):,} judgments of {items:,} items{people}, scale {self.scale}"
+        people = ""
+        if "assessor" in self.frame.columns:
+            people = f" by {counted(self.frame['assessor'].n_unique(), 'assessor')}"
+        return f"{counted(len(self), 'judgment')} of {counted(items, 'item')}{people}, scale {self.scale}"
 
     def _repr_html_(self) -> str:
         return f"<b>Judgments</b>: {self}{self.frame.head(5)._repr_html_()}"

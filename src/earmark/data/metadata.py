@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 
 
@@ -37,4 +38,4 @@ class Metadata:
         return dict(zip(known["document"], known[name], strict=True))
 
     def __str__(self) -> str:
-        return f"metadata of {self.frame.height:,} documents: {', '.join(self.attributes)}"
+        return f"metadata of {counted(self.frame.height, 'document')}: {', '.join(self.attributes) or 'no attributes'}"

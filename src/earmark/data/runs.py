@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.keys import first_repeated_row, stretches
+from earmark.data.phrases import counted
 from earmark.errors import InputError, ParameterError
 
 Order = Literal["score", "rank"]
@@ -82,28 +83,27 @@ class Runs:
         )
         return frame if self.scores is None else frame.with_columns(score=pl.Series(self.scores))
 
-    def select(self, systems: Iterable[str]) -> Runs:
-        """Keep only these systems, in this order."""
-        chosen = list(systems)
-        if not chosen:
-            raise ParameterError("name at least one system to keep")
-        unknown = [name for name in chosen if name not in self.systems]
-        if unknown:
-            raise ParameterError(f"no system called '{unknown[0]}': there are {', '.join(self.systems)}")
-        return join_runs([self._only(self.systems.index(name)) for name in chosen])
-
-    def _only(self, system: int) -> Runs:
-        lists = np.flatnonzero(self.list_system == system)
-        keep = np.isin(self.list_of_result, lists)
-        answered, of_list = np.unique(self.list_query[lists], return_inverse=True)
+    def select(self, systems: Iterable[str] | None = None, *, queries: Iterable[str] | None = None) -> Runs:
+        """Keep only these systems, in this order, and only these queries; all where none are named."""
+        chosen = _chosen(self.systems, systems, "system")
+        asked = _chosen(self.queries, queries, "query")
+        place = np.full(len(self.systems), -1)
+        place[[self.systems.index(name) for name in chosen]] = np.arange(len(chosen))
+        wanted = np.isin(np.array(self.queries, dtype=object), asked)
+        lists = np.flatnonzero((place[self.list_system] >= 0) & wanted[self.list_query])
+        lists = lists[np.argsort(place[self.list_system[lists]], kind="stable")]
+        answered, query = np.unique(self.list_query[lists], return_inverse=True)
+        lengths = self.lengths[lists]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        rows = np.repeat(self.offsets[:-1][lists] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Runs(
-            (self.systems[system],),
-            tuple(self.queries[query] for query in answered),
-            np.zeros(lists.size, dtype=np.int64),
-            of_list,
-            np.concatenate(([0], np.cumsum(self.lengths[lists]))),
-            self.documents.filter(pl.Series(keep)),
-            None if self.scores is None else self.scores[keep],
+            tuple(chosen),
+            tuple(self.queries[index] for index in answered),
+            place[self.list_system[lists]],
+            query,
+            offsets,
+            self.documents.gather(rows),
+            None if self.scores is None else self.scores[rows],
         )
 
     def renamed(self, systems: Sequence[str]) -> Runs:
@@ -116,9 +116,9 @@ class Runs:
     def __str__(self) -> str:
         shortest, longest = (self.lengths.min(), self.lengths.max()) if self.lengths.size else (0, 0)
         depth = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
-        systems = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        queries = "1 query" if len(self.queries) == 1 else f"{len(self.queries)} queries"
-        return f"{systems}, {queries}, {len(self):,} results, lists of {depth} documents"
+        counts = counted(len(self.systems), "system"), counted(len(self.queries), "query", "queries")
+        documents = "document" if longest == 1 else "documents"
+        return f"{', '.join(counts)}, {counted(len(self), 'result')}, lists of {depth} {documents}"
 
 
 class BadRow(Exception):  # noqa: N818 - caught by the reader, which knows the file
@@ -167,6 +167,8 @@ def build_runs(
     check_order(order)
     if order == "rank" and rank is None and score is not None:
         raise InputError(expected="ranks to order the lists by", got="scores alone")
+    # One piece of memory: what is read in pieces is several times slower to look things up in.
+    document = document.rechunk()
     starts = stretches(query, system) if isinstance(system, pl.Series) else stretches(query)
     heads = query.gather(starts).to_list()
     owners = system.gather(starts).to_list() if isinstance(system, pl.Series) else [system] * len(heads)
@@ -278,6 +280,19 @@ def join_runs(parts: Sequence[Runs]) -> Runs:
         documents.rechunk() if documents.len() < _SMALL else documents,
         np.concatenate(scores) if len(scores) == len(parts) else None,
     )
+
+
+def _chosen(known: tuple[str, ...], names: Iterable[str] | None, what: str) -> list[str]:
+    if names is None:
+        return list(known)
+    chosen = list(dict.fromkeys(names))
+    if not chosen:
+        raise ParameterError(f"name at least one {what} to keep")
+    there = set(known)
+    unknown = [name for name in chosen if name not in there]
+    if unknown:
+        raise ParameterError(f"no {what} called '{unknown[0]}': there are {', '.join(known[:20])}")
+    return chosen
 
 
 def sort_ids(ids: Iterable[str]) -> tuple[str, ...]:

@@ -108,7 +108,10 @@ def read_layout(path: Path, layout: Layout, *, encoding: str = "utf-8") -> Table
         return next(islice(lines(), row, None))[0]
 
     data = to_utf8(read_bytes(path), encoding, path)
-    frame = _parse(data, layout) if _is_regular(data, layout) else None
+    newline = data.find(b"\n")
+    if data[newline - 1 : newline] == b"\r":
+        data = data.replace(b"\r\n", b"\n")
+    frame = _parse(data, layout)
     if frame is None:
         frame = _parse(_even_out(data, layout), layout)
     if frame is None:
@@ -116,27 +119,11 @@ def read_layout(path: Path, layout: Layout, *, encoding: str = "utf-8") -> Table
     return Table(frame, str(path), line_of)
 
 
-def _is_regular(data: bytes, layout: Layout) -> bool:
-    """Tell whether all white space is single blanks or single newlines; where tabs separate, it does not matter.
-
-    Polars would notice neither a tab that ought to separate nor two blanks around a column that it does not read.
-    """
-    if layout.separator == "\t":
-        return True
-    text = np.frombuffer(data, dtype=np.uint8)
-    for start in range(0, text.size, _SCAN_BYTES):
-        # One byte more, for the neighbours that two blocks share.
-        block = text[start : start + _SCAN_BYTES + 1]
-        if np.maximum(block[1:], block[:-1]).min(initial=255) <= ord(" "):
-            return False
-        # In a byte that wraps around, this makes the newline the highest and all other control characters the lowest.
-        if ((block ^ ord("\n")) - 1).min() < ord(" ") - 1:
-            return False
-    return True
-
-
 def _parse(data: bytes, layout: Layout) -> pl.DataFrame | None:
     """Let polars read it; None if any line is irregular or a comment."""
+    marks = _count_marks(data, layout)
+    if marks is None:
+        return None
     try:
         frame = pl.read_csv(
             data,
@@ -148,9 +135,9 @@ def _parse(data: bytes, layout: Layout) -> pl.DataFrame | None:
         )
     except pl.exceptions.PolarsError:
         return None
-    # Asked for some columns, polars does not mind that a line has more of them.
-    separators = np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord(layout.separator))
-    if separators != frame.height * (len(layout.columns) - 1):
+    # Asked for certain columns, polars does not mind that a line has more of them.
+    ends = 0 if layout.separator == "\t" else frame.height if data.endswith(b"\n") else frame.height - 1
+    if marks != frame.height * (len(layout.columns) - 1) + ends:
         return None
     if layout.separator == "\t" and any(blank.encode() in data for blank in BLANKS if blank != "\t"):
         frame = frame.with_columns(pl.col(pl.String).str.strip_chars(BLANKS).replace("", None))
@@ -161,6 +148,25 @@ def _parse(data: bytes, layout: Layout) -> pl.DataFrame | None:
     if any(column.dtype.is_float() and not column.is_finite().all() for column in frame):
         return None
     return frame
+
+
+def _count_marks(data: bytes, layout: Layout) -> int | None:
+    """Count the tabs where they separate, else all white space, newlines included; None if that is not single.
+
+    Polars would notice neither two blanks around a column that nobody asks it to read nor a tab amid a cell. The one
+    is found here; the other, being white space too, makes the count too large.
+    """
+    text = np.frombuffer(data, dtype=np.uint8)
+    if layout.separator == "\t":
+        return int(np.count_nonzero(text == ord("\t")))
+    count = 0
+    for start in range(0, text.size, _SCAN_BYTES):
+        # One byte more, for the neighbours that two blocks share.
+        block = text[start : start + _SCAN_BYTES + 1]
+        if np.maximum(block[1:], block[:-1]).min(initial=255) <= ord(" "):
+            return None
+        count += int(np.count_nonzero(block[:_SCAN_BYTES] <= ord(" ")))
+    return count
 
 
 def _even_out(data: bytes, layout: Layout) -> bytes:
@@ -239,15 +245,15 @@ def is_parquet(path: Path) -> bool:
 
 
 def _read_csv(path: Path, encoding: str) -> Table:
-    text = decode(read_bytes(path), encoding, path)
     header_line = first_data_line(path, encoding=encoding, comments=False)[1]
     separator = max(",\t;", key=header_line.count)
+    data = to_utf8(read_bytes(path), encoding, path)
 
     def line_of(row: int) -> int:
-        again = decode(read_bytes(path), encoding, path)
+        again = to_utf8(read_bytes(path), encoding, path)
         return next(islice(_csv_records(again, separator, path), row + 1, None))[0]
 
-    number, cells = next(_csv_records(text, separator, path))
+    number, cells = next(_csv_records(data, separator, path))
     names = [cell.strip(BLANKS) for cell in cells]
     twice = next((name for name in names if name and names.count(name) > 1), None)
     if twice is not None:
@@ -255,25 +261,38 @@ def _read_csv(path: Path, encoding: str) -> Table:
     # A column without a name is often a row number that a program added; nothing asks for it.
     names = [name or f"column {place}" for place, name in enumerate(names, start=1)]
     try:
-        frame = pl.read_csv(text.encode(), separator=separator, infer_schema=False, skip_lines=number - 1)
+        frame = pl.read_csv(data, separator=separator, infer_schema=False, skip_lines=number - 1)
     except pl.exceptions.PolarsError:
-        frame = _parse_csv_carefully(_csv_records(text, separator, path), names, path)
+        frame = _parse_csv_carefully(_csv_records(data, separator, path), names, path)
     frame.columns = names
-    empty = pl.all_horizontal(pl.all().is_null() | (pl.all().str.strip_chars(BLANKS) == ""))
-    return Table(frame.filter(~empty), str(path), line_of)
+    return Table(_without_empty_rows(frame), str(path), line_of)
 
 
-def _csv_records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+def _without_empty_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    def is_empty(cells: pl.Expr) -> pl.Expr:
+        return cells.is_null() | (cells.str.strip_chars(BLANKS) == "")
+
+    # Looking at the first column alone is enough to find that there is nothing to look for.
+    if not frame.select(is_empty(pl.first()).any()).item():
+        return frame
+    return frame.filter(~pl.all_horizontal(is_empty(pl.all())))
+
+
+def _csv_records(data: bytes, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the cells of every record that is not empty, the header first."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
-    try:
-        for cells in reader:
-            if any(cell.strip(BLANKS) for cell in cells):
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(expected="cells and their quotes", got=str(error), path=path, line=line) from None
+    with io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="") as text:
+        reader = csv.reader(text, delimiter=separator, strict=True)
+        try:
+            for cells in reader:
+                if any(cell.strip(BLANKS) for cell in cells):
+                    yield line, cells
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise InputError(expected="cells and their quotes", got=str(error), path=path, line=line) from None
+        except UnicodeDecodeError:
+            decode(data, "utf-8", path)
+            raise
 
 
 def _parse_csv_carefully(records: Iterator[tuple[int, list[str]]], names: list[str], path: Path) -> pl.DataFrame:

@@ -37,9 +37,9 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from earmark.errors import ParameterError
+from earmark.inference.ranks import average_ranks
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def spearman_rho(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
     """
     first, second = _check_scores(x, y)
     middle = (first.size + 1) / 2
-    rank_x, rank_y = rankdata(first) - middle, rankdata(second) - middle
+    rank_x, rank_y = average_ranks(first) - middle, average_ranks(second) - middle
     spread = float((rank_x**2).sum()) * float((rank_y**2).sum())
     return float((rank_x * rank_y).sum()) / spread**0.5 if spread > 0 else 0.0
 

@@ -32,9 +32,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import chdtrc, ndtr
-from scipy.stats import rankdata, studentized_range
 
 from earmark.inference.pairs import FloatArray, IntArray
+from earmark.inference.ranks import average_ranks, normal_range_sf
 
 EXACT_UP_TO = 50
 """Wilcoxon's p-value is exact for pairs with at most this many queries that are not ties."""
@@ -93,7 +93,7 @@ def friedman_ranks(scores: FloatArray) -> FriedmanRanks:
         Ties are where scores are equal as numbers.
     """
     n_systems, n_queries = scores.shape
-    ranks = np.asarray(rankdata(scores, axis=0), dtype=np.float64)
+    ranks = average_ranks(scores)
     middle = (n_systems + 1) / 2
     mean_ranks = ranks.mean(axis=1)
     df = n_systems - 1
@@ -127,8 +127,7 @@ def tukey_range(friedman: FriedmanRanks, a: IntArray, b: IntArray, *, n_queries:
     statistic = gap / np.sqrt(friedman.variance / n_queries)
     if a.size == 0:
         return statistic, np.ones(0)
-    p_value = studentized_range.sf(statistic, friedman.mean_ranks.size, np.inf)
-    return statistic, np.clip(np.asarray(p_value, dtype=np.float64), 0.0, 1.0)
+    return statistic, normal_range_sf(statistic, friedman.mean_ranks.size)
 
 
 def signed_ranks(differences: FloatArray) -> SignedRanks:
@@ -143,7 +142,7 @@ def signed_ranks(differences: FloatArray) -> SignedRanks:
     is_zero = size == 0
     n_zero = is_zero.sum(axis=1, keepdims=True)
     # Zeros tie at the bottom, so ranking everything and taking their number off ranks the rest alone.
-    ranks = np.where(is_zero, 0.0, rankdata(size, axis=1) - n_zero)
+    ranks = np.where(is_zero, 0.0, average_ranks(size.T).T - n_zero)
     positive = np.where(differences > 0, ranks, 0.0).sum(axis=1)
     total = ranks.sum(axis=1)
 

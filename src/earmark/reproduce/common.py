@@ -3,7 +3,8 @@
 A paper's value is kept as it was printed, so that it says how many digits count. Ours agrees if it gives the printed
 digits when it is rounded to as many, or else when it is cut off there: some papers truncate, and which of the two it
 was is part of the row. Everything else disagrees, even by one in the last digit; where the paper is known to be wrong,
-the row says why (its *erratum*), and the paper's value stays what it is.
+the row says why (its *erratum*), and the paper's value stays what it is. Where ours is computed from other data or by
+other models than the paper's, as its own are not to be had, the two only stand beside each other.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from earmark.data.conversion import runs_from_frame
 from earmark.data.ground_truth import GroundTruth
 from earmark.data.matching import JudgedLists, match
 
-How = Literal["rounded", "truncated", "same", "different", "not printed"]
+How = Literal["rounded", "truncated", "same", "different", "not printed", "not comparable"]
 # Binary fractions that stand for a decimal tie (.0625 printed with three digits) must not fall on its wrong side.
 _ENOUGH_DIGITS = 12
 
@@ -39,7 +40,7 @@ class Row:
         The paper's value as printed, or its claim in words; None where it gives none.
     ours : float or str
         What earmark computes.
-    how : {"rounded", "truncated", "same", "different", "not printed"}
+    how : {"rounded", "truncated", "same", "different", "not printed", "not comparable"}
         In what way ours agrees with the printed digits (or, in words, is the same), if it does.
     erratum : str
         Why the paper's value is not what it should be, where that is known.
@@ -58,7 +59,7 @@ class Row:
     @property
     def agrees(self) -> bool | None:
         """Whether ours agrees with the paper; None where the paper gives nothing to agree with."""
-        return None if self.how == "not printed" else self.how != "different"
+        return None if self.how in ("not printed", "not comparable") else self.how != "different"
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,11 @@ class Comparison:
 
 
 def shown(row: Row) -> str:
-    """Print our value with two digits more than the paper's, whole numbers as such."""
+    """Print our value with two digits more than the paper's, whole numbers (from 10 on, if none is printed) as such."""
     if isinstance(row.ours, str):
         return row.ours
-    if row.paper is not None and "." not in row.paper and float(row.ours).is_integer():
+    counted = abs(row.ours) >= 10 if row.paper is None else "." not in row.paper
+    if counted and float(row.ours).is_integer():
         return f"{row.ours:.0f}"
     digits = 4 if row.paper is None else decimals(row.paper) + 2
     return f"{row.ours:.{digits}f}"
@@ -165,6 +167,21 @@ def compare_words(
     """Compare what a paper says in words with what we find."""
     how: How = "not printed" if claim is None else "same" if claim == ours else "different"
     return Row(name, column, claim, ours, how, erratum, note)
+
+
+def beside(
+    name: str, printed: str | None, ours: float | str, *, column: str = "", erratum: str = "", note: str = ""
+) -> Row:
+    """Put ours beside what a paper prints, which it need not agree with: other data, or another model.
+
+    Examples
+    --------
+    >>> row = beside("coverage", "0.77", 0.58, column="pairs")
+    >>> row.how, row.agrees, shown(row)
+    ('not comparable', None, '0.5800')
+    """
+    how: How = "not printed" if printed is None else "not comparable"
+    return Row(name, column, printed, ours if isinstance(ours, str) else float(ours), how, erratum, note)
 
 
 def judge_lists(results: Sequence[Sequence[int]], truth: GroundTruth) -> JudgedLists:

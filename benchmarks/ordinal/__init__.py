@@ -1,0 +1,1 @@
+"""How fast an ordinal regression is fitted, beside statsmodels."""

@@ -1,0 +1,111 @@
+"""Estimates: what beliefs about gains say about the scores of systems and about their differences.
+
+Exact formulas and Monte Carlo give the same kind of result, so that whoever draws conclusions need not know
+which of them was used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.data.ground_truth import Floats, Ints
+from earmark.measures.base import Measure
+
+# Sums of gains in binary fractions carry errors about 2^-50 of the scores; no difference anyone measures is this small.
+_RESOLUTION = 2.0**-40
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mean and variance of some quantities, and how precisely they are known; all of the same shape.
+
+    Attributes
+    ----------
+    mean, variance : ndarray of float
+        What is believed about each quantity.
+    mean_error, variance_error : ndarray of float
+        Standard errors of the two, where they come from a finite number of samples; 0 where they are exact.
+    """
+
+    mean: Floats
+    variance: Floats
+    mean_error: Floats
+    variance_error: Floats
+
+    @classmethod
+    def exact(cls, mean: Floats, variance: Floats) -> Moments:
+        """Take mean and variance as known exactly."""
+        return cls(mean, variance, np.zeros_like(mean), np.zeros_like(variance))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Estimated scores of all systems, and of the differences between all pairs of them.
+
+    Attributes
+    ----------
+    systems : tuple of str
+    measure : Measure
+        What was estimated; normalised measures name the pool as their ideal.
+    scores : Moments, of shape (systems,)
+        The mean score over all queries; a query that a system did not answer counts as an empty list.
+    a, b : ndarray of int, shape (pairs,)
+        Indices of the two systems of every pair, ``a < b``: (0, 1), (0, 2), …, (1, 2), …
+    differences : Moments, of shape (pairs,)
+        Score of `a` minus score of `b`. Its variance is that of the difference itself: what both systems retrieved at
+        the same rank has no part in it.
+    identical : ndarray of bool, shape (pairs,)
+        The two systems' lists cannot score differently, whatever the gains.
+    queries, items, judged : int
+        How many queries and items there are, and how many of the items are judged.
+    """
+
+    systems: tuple[str, ...]
+    measure: Measure
+    scores: Moments
+    a: Ints
+    b: Ints
+    differences: Moments
+    identical: NDArray[np.bool_]
+    queries: int
+    items: int
+    judged: int
+
+    @cached_property
+    def covariance(self) -> Floats:
+        r"""The covariance of the scores, shape (systems, systems).
+
+        :math:`Cov(A, B) = (Var[A] + Var[B] - Var[A - B]) / 2`.
+        """
+        variance = self.scores.variance
+        covariance = np.diag(variance)
+        shared = (variance[self.a] + variance[self.b] - self.differences.variance) / 2
+        covariance[self.a, self.b] = shared
+        covariance[self.b, self.a] = shared
+        return covariance
+
+
+def all_pairs(n_systems: int) -> tuple[Ints, Ints]:
+    """Return the indices of both systems of every pair ``a < b``, each of shape (pairs,)."""
+    a, b = np.triu_indices(n_systems, k=1)
+    return a.astype(np.int64), b.astype(np.int64)
+
+
+def without_noise(differences: Floats, scores: Floats) -> Floats:
+    """Set differences that are nothing but rounding errors to 0.
+
+    Two systems whose gains add up to the same sum in another order are equal. Without this, the last bit of a sum
+    would decide between them once everything is judged and nothing is uncertain any more.
+
+    Parameters
+    ----------
+    differences : ndarray of float, shape (..., pairs)
+    scores : ndarray of float, shape (..., systems)
+        The scores they are differences of.
+    """
+    largest = np.abs(scores).max(axis=-1, initial=0.0, keepdims=True)
+    return np.where(np.abs(differences) <= _RESOLUTION * largest, 0.0, differences)

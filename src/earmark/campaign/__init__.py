@@ -1,0 +1,1 @@
+"""A collection being judged: what to ask next, when to stop, and the loop that goes on until then."""

@@ -1,0 +1,92 @@
+"""``earmark features``: what predictions are made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earmark.cli import options
+from earmark.cli.output import Column, Output, number
+
+if TYPE_CHECKING:
+    from earmark.predictors.features import FeatureBuilder
+
+EXAMPLES = options.examples(
+    "earmark features runs.tsv --metadata metadata.tsv",
+    "earmark features runs.tsv --metadata metadata.tsv --judgments judgments.tsv --feature aSYS --feature aART",
+    "earmark features runs.tsv --metadata metadata.tsv --attribute decade --describe",
+)
+
+
+def features(
+    runs: options.RunPaths,
+    judgments: options.JudgmentsFile = None,
+    scale: options.ScaleName = None,
+    aggregate: options.AggregationName = "mean",
+    metadata: options.MetadataFile = None,
+    artist_column: options.ArtistColumn = None,
+    genre_column: options.GenreColumn = None,
+    attribute: options.AttributeColumns = None,
+    teams: options.TeamsFile = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature",
+            metavar="NAME",
+            help="Only this feature, or a product of two such as sGEN:pGEN. Give the option again for more.",
+        ),
+    ] = None,
+    names: Annotated[
+        bool, typer.Option("--names", metavar="", help="List the names of the features there are, and no values.")
+    ] = False,
+    describe: Annotated[
+        bool,
+        typer.Option("--describe", metavar="", help="Say what every feature means and where it comes from, no values."),
+    ] = False,
+    depth: options.Depth = None,
+    order: options.OrderRule = "score",
+    encoding: options.Encoding = "utf-8",
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show the features of every item: what systems, metadata and judgments say about it.
+
+    An item's own judgment is left out of its features, as nothing could be learnt from them otherwise. Empty cells are
+    features that cannot be computed for the item.
+    """
+    from earmark.cli.loading import load_judgments, load_runs
+    from earmark.cli.setting import Files, load_documents
+    from earmark.data.scales import FINE
+    from earmark.predictors.feature_glossary import glossary_table
+    from earmark.predictors.feature_table import feature_table
+
+    out = Output.choose(format, quiet=quiet)
+    known = None if judgments is None else load_judgments(judgments, out, scale=scale, encoding=encoding)
+    documents = load_documents(Files(metadata, teams, artist_column, genre_column, attribute, encoding))
+    lists = load_runs(runs, order=order, encoding=encoding)
+    builder = documents.setting(lists, FINE if known is None else known.scale, depth=depth).features
+    say_dropped(builder, out)
+    if names or describe:
+        table = glossary_table(builder.descriptions)
+        table = table.select("name", "kind") if names else table
+        if not out.for_people:
+            out.rows(table)
+            return
+        columns = [Column(name, table[name].to_list(), numeric=False) for name in table.columns]
+        out.show_columns(columns[:1], columns[1:])
+        return
+    frame = feature_table(builder, names=feature or None, judgments=known, aggregation=aggregate)
+    if not out.for_people:
+        out.rows(frame)
+        return
+    keys = [Column(name, frame[name].to_list(), numeric=False) for name in ("query", "document")]
+    values = [Column(name, [number(value) for value in frame[name]]) for name in frame.columns[2:]]
+    out.show_columns(keys, values, caption=f"{frame.height:,} items; --describe says what the features mean")
+
+
+def say_dropped(builder: FeatureBuilder, out: Output) -> None:
+    """Say which features there would be if the metadata knew more."""
+    if builder.dropped:
+        why = "without --metadata" if builder.collection.metadata is None else "as the metadata do not know enough"
+        out.note(f"{why} these features drop out: {', '.join(builder.dropped)}")

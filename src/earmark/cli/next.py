@@ -1,0 +1,170 @@
+"""``earmark next``: what to judge next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earmark.cli import options
+from earmark.cli.output import Column, Output, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from earmark.campaign.policies import Proposal
+    from earmark.data.collection import Collection
+
+EXAMPLES = options.examples(
+    "earmark next runs.tsv --judgments judgments.tsv -n 20",
+    "earmark next runs.tsv --metadata metadata.tsv --scale broad -n 50 -o questions.csv",
+    "earmark next runs.tsv -j judgments.tsv --policy mtc-undecided --seed 7",
+)
+
+
+def next_items(
+    runs: options.RunPaths,
+    judgments: options.JudgmentsFile = None,
+    scale: options.ScaleName = None,
+    aggregate: options.AggregationName = "mean",
+    metadata: options.MetadataFile = None,
+    artist_column: options.ArtistColumn = None,
+    genre_column: options.GenreColumn = None,
+    attribute: options.AttributeColumns = None,
+    teams: options.TeamsFile = None,
+    measure: options.OneMeasure = None,
+    missing: options.SharedMissingRule = "zero",
+    predictor: options.PredictorName = "ordinal",
+    model: options.ModelFile = None,
+    policy: options.PolicyName = "mtc",
+    count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, help="How many items to propose.")] = 20,
+    seed: options.Seed = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the items to a CSV file as well, with an empty column gain for a person to fill in; filled in, "
+            "it is a file of judgments.",
+        ),
+    ] = None,
+    order: options.OrderRule = "score",
+    encoding: options.Encoding = "utf-8",
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Propose the items whose judgments tell most about the systems.
+
+    An item is a query with a document that some system retrieved for it. The most wanted comes first.
+    """
+    import numpy as np
+
+    from earmark.beliefs.exact import system_weights
+    from earmark.campaign.loop import Estimator, judging_measure
+    from earmark.campaign.policies import PolicyState, make_policy
+    from earmark.cli.setting import Files, load_ground
+    from earmark.inference.confidence import rank_systems
+    from earmark.predictors.choose import PredictorChoice
+
+    out = Output.choose(format, quiet=quiet)
+    chosen_policy = make_policy(policy)
+    choice = PredictorChoice(predictor, model, encoding)
+    ground = load_ground(
+        out,
+        runs,
+        Files(metadata, teams, artist_column, genre_column, attribute, encoding),
+        judgments=judgments,
+        scale=scale,
+        measure=measure,
+        choice=choice,
+        missing=missing,
+        aggregate=aggregate,
+        order=order,
+    )
+    collection = ground.setting.collection
+    made = choice(ground.setting)
+    beliefs = made.predict(ground.gains)
+    ranking = rank_systems(Estimator(ground.setting, ground.measure, seed=seed).estimate(beliefs))
+    for note in made.notes():
+        out.note(note)
+    by = judging_measure(ground.measure)
+    if by != ground.measure:
+        out.note(f"{ground.measure} is no weighted sum of gains: items are chosen by {by}")
+    state = PolicyState(
+        collection=collection,
+        weights=system_weights(collection, by, scale=ground.setting.scale),
+        judged=ground.gains >= 0,
+        variance=beliefs.variance,
+        confidence=ranking.confidence,
+        identical=ranking.estimates.identical,
+    )
+    proposal = chosen_policy.propose(state, count, np.random.default_rng(seed))
+    left = int(np.count_nonzero(ground.gains < 0))
+    if left < count:
+        out.note(f"only {left:,} items are left to judge" if left else "every item is judged: there is nothing to ask")
+    frame = proposal_frame(collection, proposal)
+    if output is not None:
+        write_questions(frame, output)
+        out.note(f"wrote {output}: {frame.height:,} questions; fill in the column gain and pass it as --judgments")
+    if not out.for_people:
+        out.rows(frame)
+        return
+    out.show_columns(
+        [Column(name, frame[name].to_list(), numeric=False) for name in ("query", "document")],
+        [Column("priority", [number(value) for value in frame["priority"]])],
+        caption=f"{frame.height:,} of {left:,} unjudged items, by the policy {chosen_policy}",
+    )
+
+
+def proposal_frame(collection: Collection, proposal: Proposal) -> pl.DataFrame:
+    """Return ``query``, ``document``, ``priority``, ``sampled``, the most wanted item first."""
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query[proposal.items]),
+            "document": pl.Series(collection.documents, dtype=pl.String).gather(
+                collection.item_document[proposal.items]
+            ),
+            "priority": proposal.priority,
+            "sampled": proposal.sampled,
+        }
+    )
+
+
+def write_questions(frame: pl.DataFrame, path: Path) -> None:
+    """Write items with an empty column ``gain``; a file in which somebody has answered is left alone.
+
+    Raises
+    ------
+    InputError
+        If the file is there and holds answers, or cannot be written.
+    """
+    import polars as pl
+
+    from earmark.data.tables import replacing
+    from earmark.errors import InputError
+
+    if path.is_file() and _is_answered(path):
+        raise InputError(
+            expected="a file to write questions to",
+            got="one that holds answers already",
+            path=path,
+            hint="name another file, or move this one away",
+        )
+    # Null and not an empty text, which would be written as two quotation marks.
+    questions = frame.select("query", "document", gain=pl.lit(None, dtype=pl.String))
+    try:
+        with replacing(path) as temporary:
+            questions.write_csv(temporary)
+    except OSError as error:
+        raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
+
+
+def _is_answered(path: Path) -> bool:
+    import csv
+
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        return any((row.get("gain") or "").strip() for row in csv.DictReader(file))

@@ -1,0 +1,283 @@
+"""``earmark simulate``: campaigns played through on a judged collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earmark.cli import options
+from earmark.cli.output import NOTHING, Column, Output, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from earmark.simulation.campaigns import Outcome
+
+EXAMPLES = options.examples(
+    "earmark simulate runs.tsv --judgments judgments.tsv -m AG@5",
+    "earmark simulate runs.tsv -j judgments.tsv --metadata metadata.tsv --stop min:0.9 --repeats 10 --jobs 2",
+    "earmark simulate runs.tsv -j judgments.tsv --policy random --stop none --sample-queries 25",
+)
+_PLAYING = "How campaigns are played"
+# Header, field and how many digits to show.
+_SHOWN = (
+    ("mean\nconfidence", "mean_confidence", 3),
+    ("least\nconfidence", "min_confidence", 3),
+    ("accuracy", "accuracy", 3),
+    ("tau", "tau", 3),
+    ("accuracy,\nsignificant", "accuracy_significant", 3),
+    ("coverage,\npairs", "coverage_pairs_95", 3),
+    ("coverage,\nsystems", "coverage_systems_95", 3),
+    ("half\nwidth", "half_width_systems", 4),
+    ("RMSE", "rmse", 4),
+)
+_MOST_ROWS = 25
+
+
+def simulate(
+    runs: options.RunPaths,
+    judgments: Annotated[
+        Path,
+        typer.Option(
+            "--judgments",
+            "-j",
+            metavar="FILE",
+            help="The recorded judgments, which answer whatever the campaign asks.",
+            rich_help_panel="What is known about the documents",
+            show_default=False,
+        ),
+    ],
+    scale: options.ScaleName = None,
+    aggregate: options.AggregationName = "mean",
+    metadata: options.MetadataFile = None,
+    artist_column: options.ArtistColumn = None,
+    genre_column: options.GenreColumn = None,
+    attribute: options.AttributeColumns = None,
+    teams: options.TeamsFile = None,
+    measure: options.OneMeasure = None,
+    missing: options.SharedMissingRule = "zero",
+    predictor: options.PredictorName = "ordinal",
+    model: options.ModelFile = None,
+    policy: options.PolicyName = "mtc",
+    stop: options.StopName = "mean:0.95",
+    margin: options.Margin = 0.0,
+    batch: Annotated[
+        int,
+        typer.Option(
+            "--batch", metavar="N", min=1, help="How many items are judged at a time.", rich_help_panel=_PLAYING
+        ),
+    ] = 20,
+    update_every: Annotated[
+        int,
+        typer.Option(
+            "--update-every",
+            metavar="N",
+            min=1,
+            help="How many judgments the predictor waits for before it learns from them.",
+            rich_help_panel=_PLAYING,
+        ),
+    ] = 20,
+    repeats: Annotated[
+        int,
+        typer.Option("--repeats", metavar="N", min=1, help="How many campaigns to play.", rich_help_panel=_PLAYING),
+    ] = 1,
+    sample_systems: Annotated[
+        int | None,
+        typer.Option(
+            "--sample-systems",
+            metavar="N",
+            min=1,
+            help="Play every campaign with this many systems, drawn anew.",
+            rich_help_panel=_PLAYING,
+        ),
+    ] = None,
+    sample_queries: Annotated[
+        int | None,
+        typer.Option(
+            "--sample-queries",
+            metavar="N",
+            min=1,
+            help="Play every campaign with this many queries, drawn anew.",
+            rich_help_panel=_PLAYING,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="How many processes to use. The results do not depend on it.",
+            rich_help_panel=_PLAYING,
+        ),
+    ] = 1,
+    seed: options.Seed = 0,
+    order: options.OrderRule = "score",
+    encoding: options.Encoding = "utf-8",
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Play campaigns through on a judged collection, to see how sure and how right they would have been.
+
+    The campaign knows only what it has asked for; the rest of the judgments is the truth it is compared with, after
+    every batch and where it stops.
+    """
+    import numpy as np
+    import polars as pl
+
+    from earmark.campaign.policies import make_policy
+    from earmark.campaign.stopping import parse_stop
+    from earmark.cli.setting import Files, load_ground
+    from earmark.predictors.choose import PredictorChoice
+    from earmark.simulation.campaigns import Study, outcomes_frame, summary
+    from earmark.simulation.campaigns import simulate as play
+
+    out = Output.choose(format, quiet=quiet)
+    # Whatever is wrong with a name is said before anything is played.
+    rule, chosen_policy = parse_stop(stop, margin=margin), make_policy(policy)
+    choice = PredictorChoice(predictor, model, encoding)
+    ground = load_ground(
+        out,
+        runs,
+        Files(metadata, teams, artist_column, genre_column, attribute, encoding),
+        judgments=judgments,
+        scale=scale,
+        measure=measure,
+        choice=choice,
+        missing=missing,
+        aggregate=aggregate,
+        order=order,
+    )
+    assert ground.judgments is not None
+    ground.measure.check(ground.setting.scale)
+    choice(ground.setting)
+    unjudged = int(np.count_nonzero(ground.gains < 0))
+    if unjudged:
+        out.note(f"{unjudged:,} of {ground.gains.size:,} items have no recorded judgment and count as worth nothing")
+    study = Study(
+        ground.runs,
+        ground.judgments,
+        ground.measure,
+        choice,
+        policy=str(chosen_policy),
+        stop=str(rule),
+        metadata=ground.documents.metadata,
+        teams=ground.documents.teams,
+        artist=ground.documents.artist,
+        genre=ground.documents.genre,
+        attributes=ground.documents.attributes,
+        margin=margin,
+        batch=batch,
+        update_every=update_every,
+        sample_systems=sample_systems,
+        sample_queries=sample_queries,
+        aggregation=aggregate,
+        seed=seed,
+    )
+    outcomes: list[Outcome] = []
+    with out.progress(repeats * ground.gains.size, "judging") as advance:
+        before = 0
+        for outcome in play(study, repeats=repeats, jobs=jobs):
+            outcomes.append(outcome)
+            # A campaign that stops is over, however much was left to judge.
+            stopped = outcome.kind == "stop"
+            now = ground.gains.size if stopped else outcome.judged
+            advance(now - before)
+            before = 0 if stopped else now
+    frame = outcomes_frame(outcomes)
+    over = summary([outcome for outcome in outcomes if outcome.kind == "stop"])
+    if not out.for_people:
+        parts = [_of_one_kind(part) for part in frame.partition_by("repeat", "kind", maintain_order=True)]
+        out.kinds(*parts, pl.DataFrame([over]))
+        return
+    title = f"{ground.measure}, predictor {choice.name}, policy {chosen_policy}, stop {rule}"
+    _show_steps(frame, out, title=title)
+    _show_stops(frame, out, items=None if sample_systems or sample_queries else ground.gains.size)
+
+
+def _of_one_kind(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame if frame["kind"][0] == "stop" else frame.drop("reason")
+
+
+def steps_table(frame: pl.DataFrame) -> pl.DataFrame:
+    """Summarise looks by the number of judgments: how many campaigns got there, medians and ranges of all fields."""
+    import polars as pl
+
+    fields = [field for _, field, _ in _SHOWN]
+    frame = frame.with_columns(pl.col(fields).cast(pl.Float64))
+    return (
+        frame.group_by("judged")
+        .agg(
+            pl.len().alias("campaigns"),
+            pl.col(fields).median(),
+            pl.col(fields).min().name.suffix("_low"),
+            pl.col(fields).max().name.suffix("_high"),
+        )
+        .sort("judged")
+    )
+
+
+def _show_steps(frame: pl.DataFrame, out: Output, *, title: str) -> None:
+    table = steps_table(frame)
+    looks = table.height
+    kept = sorted(
+        {round(place * (looks - 1) / max(min(looks, _MOST_ROWS) - 1, 1)) for place in range(min(looks, _MOST_ROWS))}
+    )
+    table = table[kept]
+    several = frame["repeat"].n_unique() > 1
+    keys = [Column("judged", [f"{judged:,}" for judged in table["judged"]])]
+    if several:
+        keys.append(Column("campaigns", [f"{count:,}" for count in table["campaigns"]]))
+    values = []
+    for header, field, digits in _SHOWN:
+        triples = table.select(field, f"{field}_low", f"{field}_high").rows()
+        values.append(Column(header, [_median_and_range(triple, digits=digits, several=several) for triple in triples]))
+    captions = ["coverage: the share of 95% intervals that hold the truth; RMSE: of what unjudged items were believed"]
+    if several:
+        captions.insert(0, "medians over the campaigns that got there, and ranges where they differ")
+    if looks > table.height:
+        captions.append(f"{table.height} of {looks:,} looks; --format csv has them all")
+    out.show_columns(keys, values, title=title, caption="\n".join(captions))
+    out.show("")
+
+
+def _median_and_range(triple: tuple[float | None, ...], *, digits: int, several: bool) -> str:
+    middle, low, high = triple
+    if middle is None or low is None or high is None:
+        return NOTHING
+    if not several or low == high:
+        return number(middle, digits=digits)
+    return f"{number(middle, digits=digits)} ({number(low, digits=digits)}–{number(high, digits=digits)})"
+
+
+def _show_stops(frame: pl.DataFrame, out: Output, *, items: int | None) -> None:
+    import polars as pl
+
+    stops = frame.filter(pl.col("kind") == "stop")
+    of = " judgments" if items is None else f" of {items:,} items"
+    if stops.height == 1:
+        row = stops.row(0, named=True)
+        out.show(f"The campaign stopped after {row['judged']:,}{of}: {row['reason']}.", *_how_right([row]))
+        return
+    judged = sorted(stops["judged"].to_list())
+    spread = f"{judged[0]:,}" if judged[0] == judged[-1] else f"{judged[0]:,} to {judged[-1]:,}"
+    out.show(
+        f"{stops.height:,} campaigns stopped after {spread}{of}.",
+        *_how_right(stops.rows(named=True)),
+    )
+
+
+def _how_right(stops: list[dict[str, float | None]]) -> list[str]:
+    def mean(field: str) -> float | None:
+        values = [value for stop in stops if (value := stop[field]) is not None]
+        return sum(values) / len(values) if values else None
+
+    sure, right = mean("mean_confidence"), mean("accuracy")
+    if sure is None or right is None:
+        return []
+    verdict = "more sure than right" if sure > right else "at least as right as sure"
+    return [
+        f"There the confidence claimed was {sure:.3f}, and {right:.3f} of the pairs were in the right order: {verdict}."
+    ]

@@ -1,0 +1,385 @@
+r"""Is what is said with confidence c right c of the time? Accuracy of signs, and reliability of level probabilities.
+
+**Signs.** An estimated difference between two systems says which is better, a confidence how sure that is. MTC [1]_
+(section 5) counts over all pairs of systems
+
+.. math:: accuracy = \frac{correct}{total}, \qquad \tau = \frac{correct - incorrect}{total}
+
+the latter being Kendall's τ between the estimated and the true ranking. A pair that ties, in the estimate or in truth,
+is neither correct nor incorrect: it counts as half right, so that :math:`\tau = 2 \cdot accuracy - 1` always holds, as
+it does without ties. Confidence in a tie is .5, which half right agrees with. Accuracy among pairs whose true
+difference is statistically significant tells whether the errors matter.
+
+The mean confidence is the accuracy to expect, so its excess over the accuracy observed is overconfidence. By bins of
+confidence (MTC's Tables 4 and 6, BIAS's Table 1.1 [2]_) one sees where it comes from: many pairs that are certain can
+hide a few about which the model is far too sure.
+
+**Levels.** The reliability curve puts every probability a predictor gave to "this item has level l", or "at least level
+l", into a bin and compares the mean of the bin with the share of the events that happened.
+
+Bounds of shares are Wilson's, which take pairs (or items) for independent. They are not: read them as the least
+uncertainty there is. Where there is no pair, accuracy and the rest are None; in arrays, an empty bin has NaN, in frames
+null. Leave pairs out whose lists are identical: nothing was claimed about them.
+
+References
+----------
+.. [1] J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
+   retrieval systems. Int. J. Multimedia Information Retrieval 2, 59-70; section 5.
+.. [2] T. Buckers (2021). Dealing with overconfidence and bias in low-cost evaluation of audio music similarity. MSc
+   thesis, Delft University of Technology; section 1.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from earmark.diagnose.coverage import TOLERANCE, check_tolerance, wilson_interval
+from earmark.diagnose.proper_scores import BoolArray, FloatArray, IntArray, check_forecasts
+from earmark.errors import ParameterError
+
+MTC_EDGES = (0.50, 0.60, 0.70, 0.80, 0.90, 0.95, 0.99, 1.00)
+"""Edges of the bins of confidence in MTC's Tables 4 and 6; the last bin includes 1."""
+
+BIAS_EDGES = (0.50, 0.65, 0.90, 0.99, 1.00)
+"""Edges of the bins in BIAS's Tables 1.1, 3.7 and 3.8, where the first is printed as .49."""
+
+Event = Literal["equal", "at-least"]
+
+# A confidence is the larger of two probabilities that add up to 1, but for rounding.
+_CONFIDENCE_NOISE = 1e-9
+
+
+@dataclass(frozen=True)
+class SignAgreement:
+    """How many pairs of systems are estimated to be in their true order.
+
+    Attributes
+    ----------
+    correct, incorrect, tied : int
+        Pairs in the right order, in the wrong one, and those that tie in the estimate or in truth.
+    """
+
+    correct: int
+    incorrect: int
+    tied: int
+
+    @property
+    def total(self) -> int:
+        """Number of pairs."""
+        return self.correct + self.incorrect + self.tied
+
+    @property
+    def accuracy(self) -> float | None:
+        """MTC's accuracy, 0..1, ties counting half; None where there are no pairs."""
+        return (self.correct + self.tied / 2) / self.total if self.total else None
+
+    @property
+    def tau(self) -> float | None:
+        """MTC's Kendall's τ, -1..1; None where there are no pairs."""
+        return (self.correct - self.incorrect) / self.total if self.total else None
+
+
+def sign_agreement(
+    estimate: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    *,
+    among: npt.ArrayLike | None = None,
+    tolerance: float = TOLERANCE,
+) -> SignAgreement:
+    """Count the pairs whose estimated difference has the sign of the true one.
+
+    Parameters
+    ----------
+    estimate, truth : array-like of float, shape (pairs,)
+        Differences of scores, estimated and true.
+    among : array-like of bool, shape (pairs,), optional
+        Only these pairs: those whose true difference is significant, for instance, which is `significant` of
+        :func:`earmark.inference.significance.compare_scores` on the true scores.
+    tolerance : float, 0 or more
+        Differences of at most this size are ties.
+
+    Examples
+    --------
+    >>> result = sign_agreement([0.2, -0.1, 0.3, 0.1], [0.1, -0.2, -0.1, 0.4])
+    >>> result.accuracy, result.tau
+    (0.75, 0.5)
+    >>> sign_agreement([0.2, -0.1, 0.3], [0.1, -0.2, -0.1], among=[True, True, False]).accuracy
+    1.0
+    """
+    agreement = _agreement(estimate, truth, tolerance)
+    if among is not None:
+        chosen = np.asarray(among)
+        if chosen.dtype != np.bool_ or chosen.shape != agreement.shape:
+            raise ParameterError(
+                f"expected a truth value for each of {agreement.size} pairs, got {chosen.dtype} of shape {chosen.shape}"
+            )
+        agreement = agreement[chosen]
+    return SignAgreement(
+        correct=int(np.count_nonzero(agreement > 0)),
+        incorrect=int(np.count_nonzero(agreement < 0)),
+        tied=int(np.count_nonzero(agreement == 0)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceBins:
+    """Accuracy of pairs by how sure their order was said to be; arrays have shape (bins,).
+
+    Attributes
+    ----------
+    lower, upper : ndarray of float
+        Edges: a bin contains its lower edge and not its upper one, but for the last, which contains both.
+    pairs : ndarray of int
+        Pairs in each bin.
+    confidence : ndarray of float
+        Mean confidence, the accuracy to expect; NaN in an empty bin.
+    accuracy : ndarray of float
+        Share of pairs in the right order, ties counting half; NaN in an empty bin.
+    accuracy_low, accuracy_high : ndarray of float
+        Wilson bounds of the accuracy; 0 and 1 in an empty bin.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    pairs: IntArray
+    confidence: FloatArray
+    accuracy: FloatArray
+    accuracy_low: FloatArray
+    accuracy_high: FloatArray
+
+    @property
+    def expected_accuracy(self) -> float | None:
+        """Mean confidence over all pairs; None where there are none."""
+        return self._mean(self.confidence)
+
+    @property
+    def observed_accuracy(self) -> float | None:
+        """Accuracy over all pairs; None where there are none."""
+        return self._mean(self.accuracy)
+
+    @property
+    def overconfidence(self) -> float | None:
+        """Expected minus observed accuracy; None where there are no pairs."""
+        return self._mean(self.confidence - self.accuracy)
+
+    @property
+    def calibration_error(self) -> float | None:
+        """Mean distance between confidence and accuracy of a pair's bin, 0..1; None where there are no pairs."""
+        return self._mean(np.abs(self.confidence - self.accuracy))
+
+    def frame(self) -> pl.DataFrame:
+        """One row per bin: its edges, ``pairs``, their ``share``, ``confidence``, ``accuracy`` and its bounds."""
+        frame = pl.DataFrame(
+            {
+                "lower": self.lower,
+                "upper": self.upper,
+                "pairs": self.pairs,
+                "share": self.pairs / max(1, int(self.pairs.sum())),
+                "confidence": self.confidence,
+                "accuracy": self.accuracy,
+                "accuracy_low": self.accuracy_low,
+                "accuracy_high": self.accuracy_high,
+            }
+        )
+        return frame.with_columns(pl.col("confidence", "accuracy").fill_nan(None))
+
+    def _mean(self, by_bin: FloatArray) -> float | None:
+        filled = self.pairs > 0
+        return float(np.average(by_bin[filled], weights=self.pairs[filled])) if filled.any() else None
+
+
+def accuracy_by_confidence(
+    estimate: npt.ArrayLike,
+    confidence: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    *,
+    edges: Sequence[float] = MTC_EDGES,
+    bounds: float = 0.95,
+    tolerance: float = TOLERANCE,
+) -> ConfidenceBins:
+    """Sort pairs into bins by confidence and compare it with their accuracy.
+
+    Parameters
+    ----------
+    estimate, truth : array-like of float, shape (pairs,)
+        Differences of scores, estimated and true.
+    confidence : array-like of float, shape (pairs,), .5..1
+        In the sign of the estimate.
+    edges : sequence of float, rising from .5 to 1
+        At least two.
+    bounds : float, in (0, 1)
+        Confidence of the bounds of each accuracy.
+    tolerance : float, 0 or more
+        Differences of at most this size are ties, which count as half right.
+
+    Examples
+    --------
+    >>> bins = accuracy_by_confidence([1.0, 2.0, -3.0], [0.55, 0.995, 1.0], [-1.0, 1.0, -1.0], edges=[0.5, 0.99, 1.0])
+    >>> bins.pairs.tolist(), bins.accuracy.tolist()
+    ([1, 2], [0.0, 1.0])
+    """
+    credit = (1 + _agreement(estimate, truth, tolerance)) / 2
+    sure = np.asarray(confidence, dtype=np.float64)
+    if sure.shape != credit.shape:
+        raise ParameterError(f"expected a confidence for each of {credit.size} pairs, got shape {sure.shape}")
+    if not ((sure >= 0.5 - _CONFIDENCE_NOISE) & (sure <= 1 + _CONFIDENCE_NOISE)).all():
+        raise ParameterError("confidence in a sign lies between .5 and 1")
+    edge = np.asarray(edges, dtype=np.float64)
+    if edge.ndim != 1 or edge.size < 2 or edge[0] != 0.5 or edge[-1] != 1 or not (np.diff(edge) > 0).all():
+        raise ParameterError(f"edges of bins of confidence must rise from .5 to 1, got {list(edges)}")
+    sure = np.clip(sure, 0.5, 1.0)
+    in_bin = np.minimum(np.searchsorted(edge, sure, side="right") - 1, edge.size - 2)  # 1 belongs to the last bin
+    pairs, mean_confidence, accuracy = _bin_means(in_bin, edge.size - 1, sure, credit)
+    low, high = wilson_interval(np.nan_to_num(accuracy) * pairs, pairs, level=bounds)
+    return ConfidenceBins(
+        lower=edge[:-1],
+        upper=edge[1:],
+        pairs=pairs,
+        confidence=mean_confidence,
+        accuracy=accuracy,
+        accuracy_low=low,
+        accuracy_high=high,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """Probabilities of events beside how often these happened; arrays have shape (bins,), and no bin is empty.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of float
+        Smallest and largest probability in the bin.
+    count : ndarray of int
+        Events in the bin.
+    forecast : ndarray of float
+        Mean probability given to them.
+    observed : ndarray of float
+        Share of them that happened.
+    observed_low, observed_high : ndarray of float
+        Wilson bounds of that share.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    count: IntArray
+    forecast: FloatArray
+    observed: FloatArray
+    observed_low: FloatArray
+    observed_high: FloatArray
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean distance between probability and share of an event's bin, 0..1."""
+        return float(np.average(np.abs(self.forecast - self.observed), weights=self.count))
+
+    def frame(self) -> pl.DataFrame:
+        """One row per bin: its ends, ``count``, ``forecast``, ``observed`` and its bounds."""
+        return pl.DataFrame(
+            {
+                "lower": self.lower,
+                "upper": self.upper,
+                "count": self.count,
+                "forecast": self.forecast,
+                "observed": self.observed,
+                "observed_low": self.observed_low,
+                "observed_high": self.observed_high,
+            }
+        )
+
+
+def reliability_curve(
+    probabilities: npt.ArrayLike,
+    observed: npt.ArrayLike,
+    *,
+    event: Event = "equal",
+    level: int | None = None,
+    n_bins: int = 10,
+    bounds: float = 0.95,
+) -> ReliabilityCurve:
+    """Compare the probabilities of levels with how often the levels came true.
+
+    Parameters
+    ----------
+    probabilities : array-like, shape (items, levels)
+    observed : array-like of int, shape (items,), 0..levels-1
+    event : {'equal', 'at-least'}
+        What a probability is of: that an item has a level, or that it has this level or a higher one.
+    level : int, optional
+        Only events of this level; otherwise those of all levels together, without "at least the first", which is
+        certain.
+    n_bins : int, at least 1
+        Bins hold equal numbers of events, but for probabilities that are equal, which stay together: there may be
+        fewer bins.
+    bounds : float, in (0, 1)
+        Confidence of the bounds of each share.
+
+    Examples
+    --------
+    >>> curve = reliability_curve([[0.9, 0.1], [0.9, 0.1], [0.2, 0.8]], [0, 1, 1], level=1, n_bins=2)
+    >>> curve.forecast.tolist(), curve.observed.tolist()
+    ([0.1, 0.8], [0.5, 1.0])
+    """
+    matrix, outcome = check_forecasts(probabilities, observed)
+    if event not in get_args(Event):
+        raise ParameterError(f"unknown event {event!r}, choose from {', '.join(get_args(Event))}")
+    if n_bins < 1:
+        raise ParameterError(f"a curve has at least one bin, got n_bins={n_bins}")
+    first = 0 if event == "equal" else 1
+    n_levels = matrix.shape[1]
+    if level is not None and not first <= level < n_levels:
+        raise ParameterError(f"the event {event!r} is of a level from {first} to {n_levels - 1}, got {level}")
+    levels = np.arange(first, n_levels) if level is None else np.array([level])
+    if event == "equal":
+        claimed, happened = matrix[:, levels], outcome[:, None] == levels
+    else:
+        claimed, happened = np.cumsum(matrix[:, ::-1], axis=1)[:, ::-1][:, levels], outcome[:, None] >= levels
+    probability, came_true = claimed.ravel(), happened.ravel().astype(np.float64)
+    cuts = np.unique(np.quantile(probability, np.arange(1, n_bins) / n_bins, method="inverted_cdf"))
+    in_bin = np.searchsorted(cuts, probability)
+    # The last cut can be the largest probability of all; nothing is then beyond it.
+    n_filled = int(in_bin.max()) + 1
+    count, forecast, share = _bin_means(in_bin, n_filled, probability, came_true)
+    low, high = wilson_interval(np.rint(share * count), count, level=bounds)
+    in_order = np.sort(probability)
+    end = np.cumsum(count)
+    return ReliabilityCurve(
+        lower=in_order[end - count],
+        upper=in_order[end - 1],
+        count=count,
+        forecast=forecast,
+        observed=share,
+        observed_low=low,
+        observed_high=high,
+    )
+
+
+def _agreement(estimate: npt.ArrayLike, truth: npt.ArrayLike, tolerance: float) -> FloatArray:
+    """1 where the signs agree, -1 where they are opposed, 0 where one of the differences is a tie."""
+    check_tolerance(tolerance)
+    guess, true = np.asarray(estimate, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    if guess.ndim != 1 or guess.shape != true.shape:
+        raise ParameterError(
+            "estimated and true differences must be two vectors of one length,"
+            f" got shapes {guess.shape} and {true.shape}"
+        )
+    if not (np.isfinite(guess).all() and np.isfinite(true).all()):
+        raise ParameterError("estimated and true differences must be finite numbers")
+    is_tie: BoolArray = (np.abs(guess) <= tolerance) | (np.abs(true) <= tolerance)
+    return np.where(is_tie, 0.0, np.sign(guess) * np.sign(true))
+
+
+def _bin_means(
+    in_bin: npt.NDArray[np.intp], n_bins: int, first: FloatArray, second: FloatArray
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Count what is in each bin, and the means of two values there; NaN in an empty bin."""
+    count = np.bincount(in_bin, minlength=n_bins)
+    divisor = np.where(count > 0, count, np.nan)
+    means = (np.bincount(in_bin, weights=values, minlength=n_bins) / divisor for values in (first, second))
+    return count.astype(np.int64), next(means), next(means)

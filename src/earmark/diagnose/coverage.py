@@ -1,0 +1,270 @@
+r"""Do intervals hold what they promise? How often they contain the truth, and how wide they are.
+
+An interval at level .95 should contain the truth 95 times in 100. With an estimate :math:`E`, its variance :math:`V`
+and the truth :math:`t`, the interval :math:`E \pm q \sqrt V` covers where :math:`|E - t| \le q \sqrt V`; q is the
+quantile at (1 + level)/2 of the normal distribution or of Student's t [1]_. Where the share of systems (or of pairs of
+systems, with differences in place of scores) that are covered falls short of the level, that is overconfidence one can
+count: pooling four years of MIREX, BIAS's Tables 3.1 and 3.2 find .38 of the systems and .77 of the pairs within their
+95% intervals before any judgment. Coverage alone is easily had from intervals that are too wide, so half-widths are
+always given beside it.
+
+The *probability integral transform* says the same for all levels at once: :math:`F(t)`, with F the claimed
+distribution, is uniform on 0..1 if the claims are true, heaped at both ends if they are too sure, and in the middle if
+too timid.
+
+Conventions:
+
+- *Bounds of a coverage* are Wilson's score interval for a binomial share [2]_, which stays within 0..1 and makes sense
+  at 0 and 1. It takes the intervals for independent. Those of pairs share their systems, and all of one collection
+  share its judgments, so the bounds are then too narrow: a promise is tested over many collections or repeats.
+- *No variance.* An interval without width covers a truth that equals the estimate but for rounding (`tolerance`), and
+  the transform is .5 there; otherwise it does not cover, and the transform is 0 or 1.
+- *Identical lists.* Leave pairs out that cannot differ: they are covered by construction.
+- *Nothing to cover* is no error: the total is 0 and shares are NaN, null in the frame.
+
+References
+----------
+.. [1] T. Buckers (2021). Dealing with overconfidence and bias in low-cost evaluation of audio music similarity. MSc
+   thesis, Delft University of Technology; Eq. 2.17 and section 3.1.1.
+.. [2] E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. J. Am. Stat. Assoc.
+   22, 209-212.
+.. [3] A. P. Dawid (1984). Statistical theory: the prequential approach. J. R. Statist. Soc. A 147, 278-292.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from earmark.diagnose.proper_scores import FloatArray, IntArray, check_estimates
+from earmark.errors import ParameterError
+
+LEVELS = (0.60, 0.90, 0.95, 0.99)
+"""The levels of BIAS's tables."""
+
+TOLERANCE = 2.0**-40
+"""Scores and differences closer than this (about 1e-12) are equal: what separates them is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """How often intervals at some levels contained the truth; arrays have shape (levels,).
+
+    Attributes
+    ----------
+    level : ndarray of float
+        What was promised.
+    covered : ndarray of int
+        How many intervals contained the truth.
+    total : int
+        How many intervals there were at each level.
+    half_width : ndarray of float
+        Mean half-width of the intervals; NaN where there are none.
+    low, high : ndarray of float, 0..1
+        Wilson bounds of the coverage.
+    """
+
+    level: FloatArray
+    covered: IntArray
+    total: int
+    half_width: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of the intervals that contained the truth; NaN where there are none."""
+        return self.covered / self.total if self.total else np.full(self.level.shape, np.nan)
+
+    @property
+    def shortfall(self) -> FloatArray:
+        """Promised minus observed coverage, above 0 if overconfident; NaN where there are no intervals."""
+        return self.level - self.share
+
+    def frame(self) -> pl.DataFrame:
+        """One row per level: ``level``, ``covered``, ``total``, ``coverage``, ``low``, ``high``, ``half_width``."""
+        frame = pl.DataFrame(
+            {
+                "level": self.level,
+                "covered": self.covered,
+                "total": np.full(self.level.shape, self.total),
+                "coverage": self.share,
+                "low": self.low,
+                "high": self.high,
+                "half_width": self.half_width,
+            }
+        )
+        return frame.with_columns(pl.col("coverage", "half_width").fill_nan(None))
+
+
+def interval_coverage(
+    estimate: npt.ArrayLike,
+    variance: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    *,
+    levels: Sequence[float] = LEVELS,
+    df: npt.ArrayLike | None = None,
+    bounds: float = 0.95,
+    tolerance: float = TOLERANCE,
+) -> Coverage:
+    """Count how often intervals contain the truth.
+
+    Parameters
+    ----------
+    estimate, variance, truth : array-like of float, all of the same shape
+        Scores of systems, or differences of pairs with the variances of the differences. A variance may be infinite.
+    levels : sequence of float, in (0, 1)
+    df : array-like of float, above 0, optional
+        Degrees of freedom of Student's t, one for all or one for each; without it, the normal distribution.
+    bounds : float, in (0, 1)
+        Confidence of the bounds of the coverage itself.
+    tolerance : float, 0 or more
+        An interval also covers what it misses by no more than this.
+
+    Returns
+    -------
+    Coverage
+
+    Examples
+    --------
+    >>> result = interval_coverage([0.4, 0.5, 0.6], [0.01, 0.01, 0.01], [0.35, 0.64, 0.9], levels=[0.6, 0.95])
+    >>> result.covered.tolist(), result.half_width.round(3).tolist()
+    ([1, 2], [0.084, 0.196])
+    """
+    center, spread, true = check_estimates(estimate, variance, truth)
+    check_tolerance(tolerance)
+    width = half_widths(spread, levels=levels, df=df)
+    covered = np.count_nonzero(np.abs(center - true) <= width + tolerance, axis=1).astype(np.int64)
+    low, high = wilson_interval(covered, np.full(covered.shape, center.size), level=bounds)
+    return Coverage(
+        level=np.asarray(levels, dtype=np.float64),
+        covered=covered,
+        total=center.size,
+        half_width=width.mean(axis=1) if center.size else np.full(covered.shape, np.nan),
+        low=low,
+        high=high,
+    )
+
+
+def half_widths(
+    variance: npt.ArrayLike, *, levels: Sequence[float] = LEVELS, df: npt.ArrayLike | None = None
+) -> FloatArray:
+    r"""Half-widths of intervals, :math:`q_{(1 + level)/2} \sqrt V`.
+
+    Parameters
+    ----------
+    variance : array-like of float, shape (n,), 0 or more
+    levels : sequence of float, in (0, 1)
+    df : array-like of float, above 0, optional
+        Degrees of freedom of Student's t, one for all or one for each; without it, the normal distribution.
+
+    Returns
+    -------
+    ndarray of float, shape (levels, n)
+    """
+    spread = np.asarray(variance, dtype=np.float64)
+    if spread.ndim != 1 or not (spread >= 0).all():
+        raise ParameterError("variances must be a vector of numbers that are 0 or more")
+    level = np.asarray(levels, dtype=np.float64)
+    if level.ndim != 1 or level.size == 0 or not ((level > 0) & (level < 1)).all():
+        raise ParameterError(f"levels of intervals lie between 0 and 1, got {list(levels)}")
+    upper = (1 + level[:, None]) / 2
+    quantile = ndtri(upper) if df is None else stdtrit(_check_df(df, spread.size), upper)
+    return np.asarray(quantile * np.sqrt(spread), dtype=np.float64)
+
+
+def integral_transform(
+    estimate: npt.ArrayLike,
+    variance: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    *,
+    df: npt.ArrayLike | None = None,
+    tolerance: float = TOLERANCE,
+) -> FloatArray:
+    r"""Probability integral transform: the claimed probability :math:`F((t - E) / \sqrt V)` of a smaller value [3]_.
+
+    The interval at a level covers exactly where the transform u has ``|2u - 1| <= level``.
+
+    Parameters
+    ----------
+    estimate, variance, truth : array-like of float, all of the same shape
+    df : array-like of float, above 0, optional
+        Degrees of freedom of Student's t; without it, the normal distribution.
+    tolerance : float, 0 or more
+        Where there is no variance, a truth this close to the estimate equals it.
+
+    Returns
+    -------
+    ndarray of float, shape (n,), 0..1
+        Uniform if the claims are true.
+    """
+    center, spread, true = check_estimates(estimate, variance, truth)
+    check_tolerance(tolerance)
+    certain = spread == 0
+    z = (true - center) / np.sqrt(np.where(certain, 1.0, spread))
+    claimed = ndtr(z) if df is None else stdtr(_check_df(df, center.size), z)
+    sign = np.where(np.abs(true - center) <= tolerance, 0.0, np.sign(true - center))
+    return np.where(certain, (1 + sign) / 2, claimed)
+
+
+def wilson_interval(
+    successes: npt.ArrayLike, trials: npt.ArrayLike, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    r"""Wilson's score interval for a share.
+
+    All shares p that a two-sided test of s successes in n trials does not reject, with z the normal quantile at
+    (1 + level)/2:
+
+    .. math:: \frac{s + z^2/2 \pm z \sqrt{s (n - s) / n + z^2/4}}{n + z^2}
+
+    Parameters
+    ----------
+    successes : array-like of float, 0..trials
+        Halves are fine, as where a tie counts as half a success.
+    trials : array-like of int, 0 or more, of the same shape
+    level : float, in (0, 1)
+
+    Returns
+    -------
+    low, high : ndarray of float, 0..1
+        0 and 1 without trials.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval([0, 8, 10], [10, 10, 10])
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.0, 0.4902, 0.7225], [0.2775, 0.9433, 1.0])
+    """
+    if not 0 < level < 1:
+        raise ParameterError(f"the level of an interval lies between 0 and 1, got {level}")
+    s, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    if s.shape != n.shape or not ((s >= 0) & (s <= n)).all():
+        raise ParameterError("successes and trials must have one shape, with 0 <= successes <= trials")
+    z = float(ndtri((1 + level) / 2))
+    failures = n - s
+    spread = z * np.sqrt(s * failures / np.maximum(n, 1) + z**2 / 4)
+    middle = s + z**2 / 2
+    # The formula gives these ends but for rounding, which must not push a bound beyond what was observed.
+    low = np.where(s == 0, 0.0, (middle - spread) / (n + z**2))
+    high = np.where(failures == 0, 1.0, (middle + spread) / (n + z**2))
+    return low, high
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that is negative or no number."""
+    if not tolerance >= 0:
+        raise ParameterError(f"a tolerance is 0 or more, got {tolerance}")
+
+
+def _check_df(df: npt.ArrayLike, n: int) -> FloatArray:
+    degrees = np.asarray(df, dtype=np.float64)
+    if degrees.ndim > 0:
+        degrees = degrees.ravel()
+    if degrees.size not in (1, n) or not (degrees > 0).all():
+        raise ParameterError(f"degrees of freedom must be above 0, one for all or one for each of {n} estimates")
+    return degrees

@@ -1,0 +1,331 @@
+r"""From estimates to statements: which system is better, how sure is that, and how far apart are they.
+
+The difference of two systems is a sum over many queries, hence about normal whatever the gains look like. With its mean
+:math:`E` and variance :math:`V`, system A is worse than B with probability
+:math:`P(\Delta \le 0) = \Phi(-E / \sqrt V)`, and the confidence in the sign of the difference is
+
+.. math:: C_{AB} = \max\bigl(P(\Delta \le 0),\; 1 - P(\Delta \le 0)\bigr)
+
+(MTC, Eqs. 6 and 7; BIAS, Eq. 2.18. Both print the probability without the minus, which the maximum hides). BIAS uses
+Student's t with queries − 1 degrees of freedom in place of the normal distribution: the argument `df`.
+
+Conventions where the formulas are silent:
+
+- *No variance.* A difference that is known exactly has confidence 1, and .5 if it is exactly 0: a tie speaks for
+  neither.
+- *Identical lists.* A pair that cannot differ whatever the gains is no question at all: it is listed apart and has no
+  part in the mean or the least confidence.
+- *Nothing to compare.* One system alone, or identical ones only, have no confidence: it is None, never NaN. Nothing
+  is then left to decide, so every demand on confidence counts as met.
+- *Intervals* are those of the normal (or t) distribution and are not cut at the ends of the measure's range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+from scipy import special
+
+from earmark.beliefs.estimates import Estimates, Moments
+from earmark.errors import ParameterError
+from earmark.inference.pairs import BoolArray, FloatArray, IntArray
+
+
+def probability_better(
+    difference: ArrayLike, variance: ArrayLike, *, margin: float = 0.0, df: ArrayLike | None = None
+) -> FloatArray:
+    r"""Probability that a difference exceeds a margin: :math:`P(\Delta > m) = \Phi((E - m) / \sqrt V)`.
+
+    Parameters
+    ----------
+    difference, variance : array_like of float, of the same shape
+        Mean and variance of score of A minus score of B.
+    margin : float
+        By how much A has to beat B. The :math:`P(\Delta \le -0.3)` of MTC's section 3.4, that B beats A by .3 or more,
+        is ``probability_better(-difference, variance, margin=0.3)``.
+    df : array_like of float, optional
+        Degrees of freedom of Student's t; without it, the normal distribution.
+
+    Returns
+    -------
+    ndarray of float, 0..1
+        Without variance 1, or 0, or .5 where the difference is the margin itself.
+
+    Examples
+    --------
+    >>> probability_better([0.1, -0.1, 0.0], [0.01, 0.0, 0.0]).round(4).tolist()
+    [0.8413, 0.0, 0.5]
+    """
+    mean, spread = _checked(difference, variance)
+    excess = mean - margin
+    certain = spread == 0
+    z = excess / np.sqrt(np.where(certain, 1.0, spread))
+    return np.where(certain, 0.5 * (1.0 + np.sign(excess)), _distribution(df)(z))
+
+
+def sign_confidence(difference: ArrayLike, variance: ArrayLike, *, df: ArrayLike | None = None) -> FloatArray:
+    """Confidence in the sign of a difference, MTC Eq. 7: the probability that the system that looks better is.
+
+    Parameters
+    ----------
+    difference, variance : array_like of float, of the same shape
+        Mean and variance of the difference.
+    df : array_like of float, optional
+        Degrees of freedom of Student's t; without it, the normal distribution.
+
+    Returns
+    -------
+    ndarray of float, .5..1
+    """
+    return probability_better(np.abs(difference), variance, df=df)
+
+
+def interval(
+    mean: ArrayLike, variance: ArrayLike, *, level: float = 0.95, df: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    r"""Interval that holds with a given probability: :math:`E \pm z_{(1 + level)/2} \sqrt V`; BIAS, Eq. 2.17.
+
+    Parameters
+    ----------
+    mean, variance : array_like of float, of the same shape
+    level : float, 0..1
+        The probability that the interval holds.
+    df : array_like of float, optional
+        Degrees of freedom of Student's t; without it, the normal distribution.
+
+    Returns
+    -------
+    low, high : ndarray of float
+        Both the mean itself where there is no variance.
+    """
+    center, spread = _checked(mean, variance)
+    if not 0 < level < 1:
+        raise ParameterError(f"the level of an interval is between 0 and 1, got {level:g}")
+    half = (1.0 + level) / 2
+    quantile = special.ndtri(half) if df is None else special.stdtrit(_degrees(df), half)
+    width = quantile * np.sqrt(spread)
+    return center - width, center + width
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """What estimates say: systems in order, and how sure the order of every two of them is.
+
+    Attributes
+    ----------
+    estimates : Estimates
+        What all of it rests on.
+    level : float
+        The probability that each interval holds.
+    df : float or None
+        Degrees of freedom of Student's t, None for the normal distribution.
+    low, high : ndarray of float, shape (systems,)
+        Interval of every system's score.
+    rank : ndarray of int, shape (systems,)
+        1 for the best; systems with equal estimates share the best rank among them.
+    difference_low, difference_high : ndarray of float, shape (pairs,)
+        Interval of score of `a` minus score of `b`.
+    better : ndarray of float, shape (pairs,), 0..1
+        The probability that system `a` is better than system `b`.
+    confidence : ndarray of float, shape (pairs,), .5..1
+        Confidence in the order of the two; identical pairs have .5 here and do not count.
+    """
+
+    estimates: Estimates
+    level: float
+    df: float | None
+    low: FloatArray
+    high: FloatArray
+    rank: IntArray
+    difference_low: FloatArray
+    difference_high: FloatArray
+    better: FloatArray
+    confidence: FloatArray
+
+    @property
+    def compared(self) -> BoolArray:
+        """Which pairs there is anything to say about: all but identical ones, shape (pairs,)."""
+        return ~self.estimates.identical
+
+    @cached_property
+    def mean_confidence(self) -> float | None:
+        """MTC's confidence in the ranking: the mean over compared pairs; None where there are none."""
+        confidence = self.confidence[self.compared]
+        return float(confidence.mean()) if confidence.size else None
+
+    @cached_property
+    def min_confidence(self) -> float | None:
+        """The least confidence among compared pairs; None where there are none."""
+        confidence = self.confidence[self.compared]
+        return float(confidence.min()) if confidence.size else None
+
+    def decided(self, target: float = 0.95) -> BoolArray:
+        """Tell which pairs are decided: confidence of at least the target, shape (pairs,); identical ones are not."""
+        return self.compared & (self.confidence >= target)
+
+    def decided_share(self, target: float = 0.95) -> float:
+        """Share of the compared pairs that are decided, 0..1; 1 where there are none, as nothing is undecided."""
+        confidence = self.confidence[self.compared]
+        return float((confidence >= target).mean()) if confidence.size else 1.0
+
+    def reaches(self, target: float, *, least: bool = False) -> bool:
+        """Tell whether the mean (or the least) confidence is at least the target; true with nothing to compare."""
+        reached = self.min_confidence if least else self.mean_confidence
+        return reached is None or reached >= target
+
+    def beats_by(self, margin: float) -> FloatArray:
+        """Probability that `a` is better than `b` by at least a margin, shape (pairs,).
+
+        `a` and `b` exchanged, it is ``1 - beats_by(-margin)``.
+        """
+        advantage = _advantage(self.estimates)
+        return probability_better(advantage, self.estimates.differences.variance, margin=margin, df=self.df)
+
+    @property
+    def identical_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of systems that cannot differ whatever the gains, listed apart from all others."""
+        names = self.estimates.systems
+        same = np.flatnonzero(self.estimates.identical)
+        return tuple((names[self.estimates.a[pair]], names[self.estimates.b[pair]]) for pair in same)
+
+    def systems_frame(self) -> pl.DataFrame:
+        """One row per system, best first: ``kind``, ``system``, ``estimate``, ``low``, ``high``, ``rank``."""
+        frame = pl.DataFrame(
+            {
+                "kind": pl.repeat("system", len(self.estimates.systems), eager=True),
+                "system": pl.Series(self.estimates.systems, dtype=pl.String),
+                "estimate": self.estimates.scores.mean,
+                "low": self.low,
+                "high": self.high,
+                "rank": self.rank,
+            }
+        )
+        return frame.sort("rank", maintain_order=True)
+
+    def pairs_frame(self) -> pl.DataFrame:
+        """One row per compared pair: ``kind``, ``a``, ``b``, ``difference``, ``low``, ``high``, ``confidence``."""
+        names = pl.Series(self.estimates.systems, dtype=pl.String)
+        frame = pl.DataFrame(
+            {
+                "kind": pl.repeat("pair", self.confidence.size, dtype=pl.String, eager=True),
+                "a": names.gather(self.estimates.a),
+                "b": names.gather(self.estimates.b),
+                "difference": self.estimates.differences.mean,
+                "low": self.difference_low,
+                "high": self.difference_high,
+                "confidence": self.confidence,
+            }
+        )
+        return frame.filter(pl.Series(self.compared))
+
+    def summary(self) -> dict[str, Any]:
+        """``kind``, ``judged``, ``items``, ``mean_confidence``, ``min_confidence``, the last two None without pairs."""
+        return {
+            "kind": "summary",
+            "judged": self.estimates.judged,
+            "items": self.estimates.items,
+            "mean_confidence": self.mean_confidence,
+            "min_confidence": self.min_confidence,
+        }
+
+    def notes(self) -> list[str]:
+        """Say in words how sure the ranking is, and which pairs it says nothing about."""
+        of_items = f"{self.estimates.judged:,} of {self.estimates.items:,} items judged"
+        if self.mean_confidence is None:
+            said = [f"{of_items}, no two systems to compare"]
+        else:
+            said = [f"{of_items}, mean confidence {self.mean_confidence:.3f}, least {self.min_confidence:.3f}"]
+        if self.identical_pairs:
+            listed = ", ".join(f"{a} and {b}" for a, b in self.identical_pairs)
+            said.append(f"identical for {self.estimates.measure} and not compared: {listed}")
+        return said
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.systems_frame().drop("kind")), *self.notes()])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes())
+        frames = [frame.drop("kind")._repr_html_() for frame in (self.systems_frame(), self.pairs_frame())]
+        return f"<b>{escape(str(self.estimates.measure))}</b><ul>{notes}</ul>{''.join(frames)}"
+
+
+def rank_systems(estimates: Estimates, *, level: float = 0.95, df: float | None = None) -> Ranking:
+    """Rank systems by their estimated scores and say how sure the order of every two is.
+
+    Parameters
+    ----------
+    estimates : Estimates
+        Exact or by Monte Carlo.
+    level : float, 0..1
+        The probability that each interval holds.
+    df : float, optional
+        Degrees of freedom of Student's t, as BIAS has it one less than there are queries; without it, the normal
+        distribution.
+
+    Examples
+    --------
+    >>> import earmark
+    >>> from earmark.beliefs.beliefs import uniform_beliefs
+    >>> from earmark.beliefs.exact import estimate_linear
+    >>> from earmark.data.collection import Collection
+    >>> lists = {"A": {"q": {"d1": 2, "d2": 1}}, "B": {"q": {"d1": 2, "d3": 1}}}
+    >>> collection = Collection.from_runs(earmark.runs_from_dict(lists))
+    >>> beliefs = uniform_beliefs(collection, scale=earmark.BINARY).judge([1], [1.0])
+    >>> ranking = rank_systems(estimate_linear(collection, beliefs, earmark.parse("AG@2")))
+    >>> ranking.rank.tolist(), round(ranking.summary()["mean_confidence"], 3)
+    ([1, 2], 0.841)
+    """
+    scores, differences = estimates.scores, estimates.differences
+    low, high = _interval_of(scores, level, df)
+    difference_low, difference_high = _interval_of(differences, level, df)
+    merit = scores.mean if estimates.measure.higher_is_better else -scores.mean
+    return Ranking(
+        estimates=estimates,
+        level=level,
+        df=df,
+        low=low,
+        high=high,
+        rank=np.searchsorted(np.sort(-merit), -merit).astype(np.int64) + 1,
+        difference_low=difference_low,
+        difference_high=difference_high,
+        better=probability_better(_advantage(estimates), differences.variance, df=df),
+        confidence=sign_confidence(differences.mean, differences.variance, df=df),
+    )
+
+
+def _interval_of(moments: Moments, level: float, df: float | None) -> tuple[FloatArray, FloatArray]:
+    return interval(moments.mean, moments.variance, level=level, df=df)
+
+
+def _advantage(estimates: Estimates) -> FloatArray:
+    """Return by how much `a` is better than `b`, shape (pairs,)."""
+    return estimates.differences.mean if estimates.measure.higher_is_better else -estimates.differences.mean
+
+
+def _checked(mean: ArrayLike, variance: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    center, spread = np.asarray(mean, dtype=np.float64), np.asarray(variance, dtype=np.float64)
+    if not (np.all(np.isfinite(center)) and np.all(np.isfinite(spread)) and np.all(spread >= 0)):
+        raise ParameterError("expected finite means and variances of 0 or more: nothing can be concluded from others")
+    return center, spread
+
+
+def _degrees(df: ArrayLike) -> FloatArray:
+    degrees = np.asarray(df, dtype=np.float64)
+    if not np.all(degrees > 0):
+        raise ParameterError(f"Student's t needs degrees of freedom above 0, got {degrees.min():g}")
+    return degrees
+
+
+def _distribution(df: ArrayLike | None) -> Callable[[FloatArray], FloatArray]:
+    if df is None:
+        return special.ndtr
+    degrees = _degrees(df)
+    return lambda z: np.asarray(special.stdtr(degrees, z))

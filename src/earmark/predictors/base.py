@@ -1,0 +1,205 @@
+"""Predictors: from a collection and what is judged so far to beliefs about all of its items.
+
+A predictor is made once for a :class:`Setting` and asked again whenever more is judged. Whatever it cannot say anything
+about (an item without metadata, say) gets the uniform belief, every level of the scale being equally likely, and it
+says so in its notes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import ClassVar
+
+import numpy as np
+
+from earmark.beliefs.beliefs import UNJUDGED, Beliefs, IndependentBeliefs, LevelProbabilities
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats
+from earmark.data.scales import Scale
+from earmark.errors import ParameterError
+from earmark.predictors.features import FeatureBuilder
+from earmark.predictors.incidence import Bools
+
+_CONTINUOUS_LEVELS = 101
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What predictors work on.
+
+    Parameters
+    ----------
+    collection : Collection
+        The systems, the items and what is known about the documents.
+    scale : Scale
+        What items are judged on.
+    teams : mapping of str to str, optional
+        The team of every system.
+    artist, genre : str
+        The metadata columns that play artist and genre.
+    attributes : sequence of str
+        Further metadata columns.
+    """
+
+    collection: Collection
+    scale: Scale
+    teams: Mapping[str, str] | None = None
+    artist: str = "artist"
+    genre: str = "genre"
+    attributes: Sequence[str] = ()
+
+    @cached_property
+    def features(self) -> FeatureBuilder:
+        """The features of the items, made when first asked for."""
+        return FeatureBuilder(
+            self.collection, teams=self.teams, artist=self.artist, genre=self.genre, attributes=self.attributes
+        )
+
+    @cached_property
+    def unjudged(self) -> Floats:
+        """The gains of a collection of which nothing is judged."""
+        return np.full(self.collection.n_items, UNJUDGED)
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The gains over which beliefs are held when nothing is known: those of the scale."""
+        ends = self.scale.gains
+        return np.linspace(0.0, ends[-1], _CONTINUOUS_LEVELS) if self.scale.continuous else np.array(ends)
+
+
+class Predictor(ABC):
+    """What turns the judgments so far into beliefs.
+
+    Parameters
+    ----------
+    setting : Setting
+        The collection and its scale.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    @abstractmethod
+    def predict(self, judged_gain: Floats) -> Beliefs:
+        """Return beliefs about all items.
+
+        Parameters
+        ----------
+        judged_gain : ndarray of float, shape (items,)
+            The gain of every judged item, negative for the others.
+        """
+
+    def notes(self) -> list[str]:
+        """Say in words what a reader of the beliefs has to know."""
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Probabilities of levels for some of the items.
+
+    Parameters
+    ----------
+    items : ndarray of bool, shape (items,)
+        Which items.
+    levels : ndarray of float, shape (levels,)
+        The gain of every level.
+    probabilities : ndarray of float, shape (chosen items, levels)
+        One row per chosen item.
+    """
+
+    items: Bools
+    levels: Floats
+    probabilities: Floats
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and variance of the chosen items' gains."""
+        chances = LevelProbabilities(self.levels, self.probabilities)
+        return chances.mean, chances.variance
+
+
+class Blend(LevelProbabilities):
+    """Level probabilities put together of parts, the last word about an item winning; uniform where no part speaks.
+
+    Means and variances are those of the parts. The whole table of items × levels, large on a fine scale, is made only
+    when somebody asks for it, as sampling does and exact estimates do not.
+
+    Parameters
+    ----------
+    setting : Setting
+        What the beliefs are about.
+    parts : Part
+        Who speaks about which items.
+    """
+
+    def __init__(self, setting: Setting, *parts: Part) -> None:
+        own = setting.levels
+        # Rounding lets a level that a model computes in another way coincide with the scale's.
+        levels = np.unique(np.round(np.concatenate([own, *(part.levels for part in parts)]), 9))
+        n_items = setting.collection.n_items
+        mean, variance = np.full(n_items, own.mean()), np.full(n_items, own.var())
+        for part in parts:
+            mean[part.items], variance[part.items] = part.moments
+        self.__dict__.update(levels=levels, mean=mean, variance=variance, _own=own, _parts=parts)
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probabilities of all levels for all items, shape (items, levels)."""
+        own, parts = self.__dict__["_own"], self.__dict__["_parts"]
+        chances = np.zeros((self.mean.size, self.levels.size))
+        chances[:, np.searchsorted(self.levels, np.round(own, 9))] = 1.0 / own.size
+        for part in parts:
+            chances[part.items] = 0.0
+            places = np.searchsorted(self.levels, np.round(part.levels, 9))
+            chances[np.ix_(np.flatnonzero(part.items), places)] = part.probabilities
+        return chances
+
+
+def believe(setting: Setting, judged_gain: Floats, *parts: Part) -> IndependentBeliefs:
+    """Return independent beliefs in which every part speaks about its items and judged items are certain."""
+    return IndependentBeliefs(setting.scale, judged_gain, Blend(setting, *parts))
+
+
+Maker = Callable[[Setting], Predictor]
+_REGISTRY: dict[str, Maker] = {}
+
+
+def register(name: str) -> Callable[[Maker], Maker]:
+    """Make a predictor known under a name."""
+
+    def add(maker: Maker) -> Maker:
+        _REGISTRY[name] = maker
+        return maker
+
+    return add
+
+
+def predictor_names() -> tuple[str, ...]:
+    """Return the predictors that need nothing but a name, third parties' included."""
+    for entry in entry_points(group="earmark.predictors"):
+        _REGISTRY.setdefault(entry.name, entry.load())
+    return tuple(_REGISTRY)
+
+
+def make_predictor(name: str, setting: Setting) -> Predictor:
+    """Make a predictor by its name for a collection.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name, with the closest known one.
+    """
+    names = predictor_names()
+    if name not in names:
+        close = difflib.get_close_matches(name.lower(), names, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+        raise ParameterError(f"unknown predictor '{name}': {hint}")
+    return _REGISTRY[name](setting)

@@ -1,0 +1,82 @@
+"""Predictors as people name them: ``uniform``, ``mtc-judge``, ``ordinal`` with a model's file, ``external:FILE``.
+
+A choice is made before there is a collection to make the predictor for, and may have to travel to another process
+first; so it is a value that makes the predictor when it is given a setting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from earmark.data.scales import FINE, Scale, parse_scale
+from earmark.errors import ParameterError
+from earmark.predictors.base import Predictor, Setting, make_predictor, predictor_names
+from earmark.predictors.external import External
+from earmark.predictors.fitted import Ordinal
+from earmark.predictors.levels import model_levels
+from earmark.predictors.published import NamedModel
+
+DEFAULT = Ordinal.name
+_EXTERNAL = f"{External.name}:"
+
+
+@dataclass(frozen=True)
+class PredictorChoice:
+    """A predictor's name and what it needs besides.
+
+    Parameters
+    ----------
+    name : str
+        A registered name, or ``external:`` and the path of a file.
+    model : path, optional
+        A model fitted on other collections, for the predictor ``ordinal``.
+    encoding : str
+        The text encoding of an external file.
+
+    Examples
+    --------
+    >>> PredictorChoice("ordinal").usual_scale().name
+    'fine'
+    """
+
+    name: str = DEFAULT
+    model: Path | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if self.model is not None and self.name != Ordinal.name:
+            raise ParameterError(f"a model is for the predictor {Ordinal.name}, '{self.name}' does not use one")
+        if self.name == _EXTERNAL:
+            raise ParameterError(f"name the file after '{_EXTERNAL}', for example {_EXTERNAL}levels.csv")
+
+    def __call__(self, setting: Setting) -> Predictor:
+        """Make the predictor.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name, or a predictor that does not work on the scale.
+        InputError
+            If a file is not what it should be, or a model is for another scale.
+        """
+        if self.name.startswith(_EXTERNAL):
+            return External(setting, self.name.removeprefix(_EXTERNAL), encoding=self.encoding)
+        if self.model is not None:
+            return Ordinal(setting, NamedModel.load(self.model, levels=model_levels(setting.scale)))
+        return make_predictor(self.name, setting)
+
+    def usual_scale(self) -> Scale:
+        """Return the scale to take where there are no judgments to tell it: the model's, otherwise Fine."""
+        if self.model is None:
+            return FINE
+        levels = NamedModel.load(self.model).levels
+        if levels == model_levels(FINE):
+            return FINE
+        whole = levels == tuple(range(len(levels)))
+        return parse_scale(f"0..{len(levels) - 1}" if whole else ",".join(f"{level!r}" for level in levels))
+
+
+def choosable_names() -> tuple[str, ...]:
+    """Return everything that may be chosen, third parties' predictors included."""
+    return (*predictor_names(), f"{_EXTERNAL}FILE")

@@ -1,0 +1,174 @@
+r"""The predictor ``external``: another model's word about items, recalibrated on the judgments.
+
+A tree ensemble, an audio model, a language model asked to judge: whatever says something about items can be used,
+as probabilities of levels or as a single score. Probabilities :math:`p` are raised to a power and normalised,
+:math:`p_l^a / \sum_m p_m^a`, with the power at which the claimed variance matches the observed squared error on the
+judged items (BIAS, section 3.4: below 1 it flattens what is too sure of itself). A score becomes the one feature of an
+ordinal model fitted on the judged items.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from scipy.optimize import brentq
+
+from earmark.beliefs.beliefs import Beliefs
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats
+from earmark.data.tables import Table, read_named, require_file
+from earmark.errors import InputError
+from earmark.predictors.base import Part, Predictor, Setting, believe
+from earmark.predictors.incidence import Bools
+from earmark.predictors.levels import model_levels, to_levels
+from earmark.predictors.ordinal import fit_ordinal, predict_levels
+
+# The sharpest and the flattest that recalibration may make probabilities, and how few judgments it may rest on.
+_POWERS = (0.02, 20.0)
+_FEWEST_ROWS = 20
+_SUM_TOLERANCE = 1e-3
+
+
+class External(Predictor):
+    """Level probabilities or scores from a file.
+
+    Parameters
+    ----------
+    setting : Setting
+        The collection and its scale.
+    path : path
+        CSV or Parquet with columns ``query``, ``document`` and either ``score`` or one column per level, named by its
+        gain: ``0``, ``1``, ``2``.
+    """
+
+    name: ClassVar[str] = "external"
+
+    def __init__(self, setting: Setting, path: str | Path, *, encoding: str = "utf-8") -> None:
+        super().__init__(setting)
+        table = read_named(require_file(path), encoding=encoding)
+        missing = [name for name in ("query", "document") if name not in table.frame.columns]
+        if missing:
+            raise InputError(expected=f"a column '{missing[0]}'", got=", ".join(table.frame.columns), path=path)
+        self.power = 1.0
+        self._values, self._known, levels = _read_columns(table, setting)
+        self._is_score = levels is None
+        self._levels = np.array(model_levels(setting.scale)) if levels is None else levels
+
+    def predict(self, judged_gain: Floats) -> Beliefs:
+        """Return the other model's beliefs, recalibrated where there is enough to do it by."""
+        judged = judged_gain >= 0
+        taught, asked = judged & self._known, self._known & ~judged
+        enough = np.count_nonzero(taught) >= _FEWEST_ROWS
+        if self._is_score:
+            if not enough:
+                return believe(self.setting, judged_gain)
+            model = fit_ordinal(
+                self._values[taught],
+                to_levels(self.setting.scale, judged_gain[taught]),
+                n_levels=self._levels.size,
+                ridge=1.0,
+                names=("score",),
+            )
+            return believe(
+                self.setting, judged_gain, Part(asked, self._levels, predict_levels(model, self._values[asked]))
+            )
+        self.power = calibrating_power(self._values[taught], self._levels, judged_gain[taught]) if enough else 1.0
+        return believe(self.setting, judged_gain, Part(asked, self._levels, raise_to(self._values[asked], self.power)))
+
+    def notes(self) -> list[str]:
+        """Say what the file left open and how it was recalibrated."""
+        left = int(np.count_nonzero(~self._known))
+        said = [f"{left:,} items are not in the file and have the uniform belief"] if left else []
+        if not self._is_score and self.power != 1.0:
+            direction = "flattened" if self.power < 1 else "sharpened"
+            said.append(f"probabilities {direction} to the power {self.power:.2f} to match the judgments")
+        return said
+
+
+def raise_to(probabilities: Floats, power: float) -> Floats:
+    r"""Return :math:`p_l^a / \sum_m p_m^a` row by row."""
+    raised = probabilities**power
+    normalised: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def calibrating_power(probabilities: Floats, levels: Floats, gain: Floats) -> float:
+    """Find the power at which the mean claimed variance is the mean squared error.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float, shape (n, levels)
+        What was predicted.
+    levels : ndarray of float, shape (levels,)
+        The gain of every level.
+    gain : ndarray of float, shape (n,)
+        What was judged.
+
+    Returns
+    -------
+    float
+        At an end of the range that is tried where no power in it does.
+    """
+
+    def excess(log_power: float) -> float:
+        raised = raise_to(probabilities, float(np.exp(log_power)))
+        mean = raised @ levels
+        claimed = (raised @ levels**2 - mean**2).mean()
+        return float(claimed - ((gain - mean) ** 2).mean())
+
+    low, high = (float(np.log(power)) for power in _POWERS)
+    if excess(low) <= 0:
+        return _POWERS[0]
+    if excess(high) >= 0:
+        return _POWERS[1]
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+
+
+def _read_columns(table: Table, setting: Setting) -> tuple[Floats, Bools, Floats | None]:
+    """Return one row of numbers per item, which items have one, and the gains of levels (None for scores)."""
+    others = [name for name in table.frame.columns if name not in ("query", "document")]
+    levels: Floats | None = None
+    if "score" in others:
+        others = ["score"]
+    else:
+        wanted = {f"{level:g}" for level in (*setting.scale.gains, *model_levels(setting.scale))}
+        others = sorted((name for name in others if name in wanted), key=float)
+        if len(others) < 2:
+            raise InputError(
+                expected="a column 'score' or one column per level, named by its gain",
+                got=", ".join(table.frame.columns),
+                path=table.path,
+            )
+        levels = np.array([float(name) for name in others])
+    numbers = table.frame.select(pl.col(others).cast(pl.Float64, strict=False)).to_numpy()
+    bad = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+    if bad.size:
+        raise table.error(int(bad[0]), expected="numbers", got=str(table.frame.select(others).row(int(bad[0]))))
+    if levels is not None:
+        off = np.flatnonzero((numbers < 0).any(axis=1) | (np.abs(numbers.sum(axis=1) - 1) > _SUM_TOLERANCE))
+        if off.size:
+            got = " ".join(f"{value:g}" for value in numbers[off[0]])
+            raise table.error(int(off[0]), expected="probabilities that sum to 1", got=got)
+        numbers = numbers / numbers.sum(axis=1, keepdims=True)
+    return (*_by_item(table, numbers, setting.collection), levels)
+
+
+def _by_item(table: Table, numbers: Floats, collection: Collection) -> tuple[Floats, Bools]:
+    items = pl.DataFrame(
+        {
+            "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query),
+            "document": pl.Series(collection.documents, dtype=pl.String).gather(collection.item_document),
+        }
+    )
+    given = table.frame.select(pl.col("query", "document").cast(pl.String)).with_row_index("row")
+    again = (~given.select(pl.struct("query", "document").is_first_distinct()).to_series()).arg_true()
+    if again.len():
+        raise table.error(int(again[0]), expected="every item once", got="an item again")
+    row = items.join(given, on=["query", "document"], how="left", maintain_order="left")["row"]
+    known = row.is_not_null().to_numpy()
+    values = np.full((collection.n_items, numbers.shape[1]), np.nan)
+    values[known] = numbers[row.drop_nulls().to_numpy()]
+    return values, known

@@ -1,0 +1,269 @@
+"""Campaigns played through on a judged collection: how sure the method was, and how right.
+
+The recorded judgments answer, so the truth is known at every look: the share of pairs in the right order, whether
+intervals hold the true values, how far beliefs are off. Repeats differ in their draws and, where asked, in the systems
+and queries they are played with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, fields
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from earmark.beliefs.beliefs import item_gains
+from earmark.beliefs.estimates import Estimates
+from earmark.campaign.loop import Estimator, Look, play
+from earmark.campaign.policies import make_policy
+from earmark.campaign.stopping import parse_stop
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats
+from earmark.data.judgments import Aggregation, Judgments
+from earmark.data.metadata import Metadata
+from earmark.data.runs import Runs
+from earmark.errors import ParameterError
+from earmark.inference.significance import compare_scores
+from earmark.measures import Measure
+from earmark.predictors.base import Predictor, Setting
+
+MakePredictor = Callable[[Setting], Predictor]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One look at a simulated campaign, with the truth beside it.
+
+    Attributes
+    ----------
+    kind : str
+        ``step``, or ``stop`` for the look at which the campaign stopped.
+    repeat : int
+        Which campaign.
+    judged : int
+        How many items were judged.
+    mean_confidence, min_confidence : float or None
+        Over pairs, as claimed.
+    accuracy : float or None
+        The share of pairs whose order is right; a pair that is truly equal is right whatever was said.
+    tau : float or None
+        Kendall's correlation of the two rankings, right minus wrong over all (MTC, section 5).
+    accuracy_significant : float or None
+        The accuracy among pairs whose true difference is significant by Friedman's test with Tukey's comparisons.
+    coverage_pairs_95, coverage_systems_95 : float or None
+        The share of 95% intervals that hold the true value.
+    half_width_systems : float
+        Half the mean width of systems' 95% intervals.
+    rmse : float
+        Of the believed gains of unjudged items; 0 where all are judged.
+    reason : str
+        Why the campaign stopped; empty for a step.
+    """
+
+    kind: str
+    repeat: int
+    judged: int
+    mean_confidence: float | None
+    min_confidence: float | None
+    accuracy: float | None
+    tau: float | None
+    accuracy_significant: float | None
+    coverage_pairs_95: float | None
+    coverage_systems_95: float | None
+    half_width_systems: float
+    rmse: float
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What to simulate.
+
+    Parameters
+    ----------
+    runs, judgments : Runs, Judgments
+        The judged collection.
+    measure : Measure
+        What systems are compared by.
+    predictor : callable
+        Makes the predictor for a setting.
+    policy, stop : str
+        As written on the command line.
+    metadata, teams, artist, genre, attributes
+        As for :class:`~earmark.predictors.base.Setting`.
+    margin : float
+        Differences up to this do not matter to the stop rule.
+    batch, update_every : int
+        How many judgments there are between two looks, and between two updates of the predictor.
+    sample_systems, sample_queries : int, optional
+        Play every repeat with this many systems and queries, drawn anew.
+    aggregation : str
+        How to make one gain of several assessors' judgments.
+    seed : int
+        Where all of the chance comes from.
+    """
+
+    runs: Runs
+    judgments: Judgments
+    measure: Measure
+    predictor: MakePredictor
+    policy: str = "mtc"
+    stop: str = "mean:0.95"
+    metadata: Metadata | None = None
+    teams: dict[str, str] | None = None
+    artist: str = "artist"
+    genre: str = "genre"
+    attributes: tuple[str, ...] = ()
+    margin: float = 0.0
+    batch: int = 20
+    update_every: int = 20
+    sample_systems: int | None = None
+    sample_queries: int | None = None
+    aggregation: Aggregation = "mean"
+    seed: int = 0
+
+    def repeat(self, number: int) -> Iterator[Outcome]:
+        """Play one campaign through."""
+        rng = np.random.default_rng([self.seed, number])
+        runs = self._sampled(rng)
+        collection = Collection.from_runs(runs, depth=self.measure.cutoff, metadata=self.metadata)
+        setting = Setting(collection, self.judgments.scale, self.teams, self.artist, self.genre, self.attributes)
+        recorded = item_gains(collection, self.judgments, aggregation=self.aggregation)
+        # What nobody judged counts as worth nothing, as it does in an evaluation.
+        truth = np.maximum(recorded, 0.0)
+        judge = _Truth(setting, self.measure, truth)
+        looks = play(
+            setting,
+            predictor=self.predictor(setting),
+            policy=make_policy(self.policy),
+            stop=parse_stop(self.stop, margin=self.margin),
+            measure=self.measure,
+            ask=lambda items: truth[items],
+            rng=rng,
+            batch=self.batch,
+            update_every=self.update_every,
+            seed=self.seed,
+        )
+        for look in looks:
+            yield judge.outcome(look, number)
+
+    def _sampled(self, rng: np.random.Generator) -> Runs:
+        runs = self.runs
+        return runs.select(
+            systems=_draw(rng, runs.systems, self.sample_systems, "systems"),
+            queries=_draw(rng, runs.queries, self.sample_queries, "queries"),
+        )
+
+
+def _draw(rng: np.random.Generator, names: tuple[str, ...], count: int | None, what: str) -> list[str] | None:
+    if count is None:
+        return None
+    if not 1 <= count <= len(names):
+        raise ParameterError(f"{count} {what} cannot be drawn from {len(names)}")
+    return [names[index] for index in np.sort(rng.choice(len(names), count, replace=False))]
+
+
+class _Truth:
+    """What is true of a collection, and how a look compares with it."""
+
+    def __init__(self, setting: Setting, measure: Measure, gains: Floats) -> None:
+        from earmark.predictors.mtc import Uniform
+
+        self.gains = gains
+        estimator = Estimator(setting, measure, samples=2)
+        self.estimates: Estimates = estimator.estimate(Uniform(setting).predict(gains))
+        self.significant = _significant_pairs(setting, measure, gains)
+
+    def outcome(self, look: Look, repeat: int) -> Outcome:
+        ranking, true = look.ranking, self.estimates
+        compared = ranking.compared
+        said = np.sign(ranking.estimates.differences.mean)[compared]
+        fact = np.sign(true.differences.mean)[compared]
+        right = (said == fact) | (fact == 0)
+        # An undecided pair (estimated difference exactly 0) is half right, as guessing would be.
+        credit = np.where(right, 1.0, np.where(said == 0, 0.5, 0.0))
+        holds = (ranking.difference_low <= true.differences.mean) & (true.differences.mean <= ranking.difference_high)
+        within = (ranking.low <= true.scores.mean) & (true.scores.mean <= ranking.high)
+        open_items = look.judged_gain < 0
+        error = (look.beliefs.mean - self.gains)[open_items]
+        return Outcome(
+            kind="stop" if look.decision.stop else "step",
+            repeat=repeat,
+            judged=look.judged,
+            mean_confidence=ranking.mean_confidence,
+            min_confidence=ranking.min_confidence,
+            accuracy=_mean(credit),
+            tau=None if not credit.size else 2 * float(credit.mean()) - 1,
+            accuracy_significant=_mean(credit[self.significant[compared]]),
+            coverage_pairs_95=_mean(holds[compared]),
+            coverage_systems_95=_mean(within),
+            half_width_systems=float(np.mean(ranking.high - ranking.low) / 2),
+            rmse=float(np.sqrt(np.mean(error**2))) if error.size else 0.0,
+            reason=look.decision.reason if look.decision.stop else "",
+        )
+
+
+def _mean(values: np.ndarray[Any, np.dtype[Any]]) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def _significant_pairs(setting: Setting, measure: Measure, gains: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Tell which pairs differ significantly when everything is judged."""
+    from earmark.beliefs.montecarlo import over_pool, pooled_lists
+
+    collection = setting.collection
+    n_systems, n_queries = len(collection.systems), len(collection.queries)
+    pairs = n_systems * (n_systems - 1) // 2
+    if n_systems < 2 or n_queries < 2:
+        return np.zeros(pairs, dtype=bool)
+    lists = pooled_lists(collection, setting.scale).with_gains(gains)
+    scores = over_pool(measure).score(lists).reshape(n_systems, n_queries)
+    return compare_scores(scores if measure.higher_is_better else -scores).significant
+
+
+def simulate(study: Study, *, repeats: int = 1, jobs: int = 1) -> Iterator[Outcome]:
+    """Play a study's campaigns through, in order of their numbers.
+
+    Parameters
+    ----------
+    study : Study
+        What to simulate.
+    repeats : int
+        How many campaigns.
+    jobs : int
+        How many processes to use; the results do not depend on it.
+    """
+    if repeats < 1 or jobs < 1:
+        raise ParameterError(f"repeats and jobs are 1 or more, got {repeats} and {jobs}")
+    if jobs == 1:
+        for number in range(repeats):
+            yield from study.repeat(number)
+        return
+    # A forked child would inherit polars' threads half-asleep and wait for them forever; a fresh one has its own.
+    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
+        for outcomes in pool.map(_whole_repeat, [study] * repeats, range(repeats)):
+            yield from outcomes
+
+
+def _whole_repeat(study: Study, number: int) -> list[Outcome]:
+    return list(study.repeat(number))
+
+
+def outcomes_frame(outcomes: list[Outcome]) -> pl.DataFrame:
+    """Return outcomes as a frame, one row each."""
+    return pl.DataFrame([asdict(outcome) for outcome in outcomes], infer_schema_length=None)
+
+
+def summary(stops: list[Outcome]) -> dict[str, Any]:
+    """Average what the campaigns came to at their stops."""
+    means: dict[str, Any] = {"kind": "summary", "repeats": len(stops)}
+    for field in fields(Outcome):
+        if field.name in ("kind", "repeat", "reason"):
+            continue
+        values = [getattr(stop, field.name) for stop in stops if getattr(stop, field.name) is not None]
+        means[field.name] = float(np.mean(values)) if values else None
+    return means

@@ -1,0 +1,176 @@
+"""Diagnosis: how honest a predictor is on a judged collection.
+
+Some of the judgments are shown to the predictor and the rest is held against it: how good its probabilities are
+(ranked probability score and its parts), whether it errs as much as it says, whether its intervals hold what they
+should, and whether it is right as often as it is sure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from earmark.beliefs.beliefs import IndependentBeliefs
+from earmark.beliefs.estimates import Estimates
+from earmark.campaign.loop import Estimator
+from earmark.data.ground_truth import Floats
+from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
+from earmark.diagnose.coverage import LEVELS, interval_coverage
+from earmark.diagnose.proper_scores import decompose_score, ranked_probability_score, summarise_errors
+from earmark.errors import ParameterError
+from earmark.inference.confidence import rank_systems
+from earmark.measures import Measure
+from earmark.predictors.base import Predictor, Setting
+from earmark.predictors.levels import model_levels, to_levels
+from earmark.predictors.mtc import Uniform
+
+# Groups of forecasts smaller than this say more about chance than about the forecasts (BIAS, section 3.1).
+_SMALLEST_GROUP = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """How a predictor did, for one share of judgments shown to it.
+
+    Attributes
+    ----------
+    share : float
+        The share of items that was shown.
+    scores : dict of str to float or None
+        ``rps``, ``reliability``, ``resolution``, ``uncertainty`` of the probabilities of unjudged items, ``rmse``, the mean
+        ``variance`` claimed and the mean squared ``error`` made, in units of gain; None without level probabilities.
+    coverage : polars.DataFrame
+        ``level``, and the shares of ``pairs`` and ``systems`` whose interval at that level holds the true value.
+    bins : polars.DataFrame
+        ``low``, ``high``: the range of confidence; how many ``pairs`` fell in it, their mean ``confidence`` and their
+        ``accuracy``.
+    """
+
+    share: float
+    scores: dict[str, float | None]
+    coverage: pl.DataFrame
+    bins: pl.DataFrame
+
+
+def diagnose(
+    setting: Setting,
+    truth: Floats,
+    predictor: Predictor,
+    measure: Measure,
+    *,
+    share: float,
+    rng: np.random.Generator,
+    repeats: int = 1,
+) -> Diagnosis:
+    """Show a random share of the judgments to a predictor and hold the rest against it.
+
+    Parameters
+    ----------
+    setting : Setting
+        The collection and its scale.
+    truth : ndarray of float, shape (items,)
+        The gain of every item.
+    predictor : Predictor
+        Made for the setting.
+    measure : Measure
+        What systems are compared by.
+    share : float, 0..1
+        How much of the judgments is shown; less than all, so that something is left to be held against it.
+    rng : numpy.random.Generator
+        Which judgments are shown.
+    repeats : int
+        Over how many draws the diagnosis is pooled.
+    """
+    if not 0 <= share < 1:
+        raise ParameterError(f"the share of judgments shown is at least 0 and below 1, got {share:g}")
+    if np.any(truth < 0):
+        raise ParameterError(f"{np.count_nonzero(truth < 0):,} items are not judged: a diagnosis needs the whole truth")
+    estimator = Estimator(setting, measure)
+    true = estimator.estimate(Uniform(setting).predict(truth))
+    looks = [_look(setting, truth, predictor, estimator, share, rng) for _ in range(repeats if share else 1)]
+    return Diagnosis(
+        share,
+        _scores(setting, truth, [beliefs for beliefs, _ in looks]),
+        _coverage([estimates for _, estimates in looks], true),
+        _bins([estimates for _, estimates in looks], true),
+    )
+
+
+def _look(
+    setting: Setting,
+    truth: Floats,
+    predictor: Predictor,
+    estimator: Estimator,
+    share: float,
+    rng: np.random.Generator,
+) -> tuple[IndependentBeliefs, Estimates]:
+    shown = np.zeros(truth.size, dtype=bool)
+    shown[rng.choice(truth.size, round(share * truth.size), replace=False)] = True
+    beliefs = predictor.predict(np.where(shown, truth, setting.unjudged))
+    assert isinstance(beliefs, IndependentBeliefs)
+    return beliefs, estimator.estimate(beliefs)
+
+
+def _scores(setting: Setting, truth: Floats, looks: list[IndependentBeliefs]) -> dict[str, float | None]:
+    """Pool what was believed about unjudged items over all draws."""
+    levels = np.array(model_levels(setting.scale))
+    chances, observed, means, variances, gains = [], [], [], [], []
+    for beliefs in looks:
+        left = ~beliefs.judged
+        chances.append(_on_levels(beliefs, levels)[left])
+        observed.append(to_levels(setting.scale, truth[left]))
+        means.append(beliefs.mean[left])
+        variances.append(beliefs.variance[left])
+        gains.append(truth[left])
+    forecast, outcome = np.concatenate(chances), np.concatenate(observed)
+    errors = summarise_errors(np.concatenate(means), np.concatenate(variances), np.concatenate(gains))
+    parts = decompose_score(forecast, outcome, min_group_size=min(_SMALLEST_GROUP, outcome.size))
+    return {
+        "rps": ranked_probability_score(forecast, outcome),
+        "reliability": parts.reliability,
+        "resolution": parts.resolution,
+        "uncertainty": parts.uncertainty,
+        "rmse": errors.rmse,
+        "variance": errors.mean_variance,
+        "error": errors.mean_squared_error,
+    }
+
+
+def _on_levels(beliefs: IndependentBeliefs, levels: Floats) -> Floats:
+    """Add up probabilities to those of the levels that models predict."""
+    halfway = (levels[:-1] + levels[1:]) / 2
+    nearest = np.searchsorted(halfway, beliefs.expected.levels, side="right")
+    onto = np.zeros((beliefs.expected.levels.size, levels.size))
+    onto[np.arange(nearest.size), nearest] = 1.0
+    grouped: Floats = beliefs.expected.probabilities @ onto
+    return grouped
+
+
+def _coverage(looks: list[Estimates], true: Estimates) -> pl.DataFrame:
+    compared = ~true.identical
+    pairs = interval_coverage(
+        np.concatenate([look.differences.mean[compared] for look in looks]),
+        np.concatenate([look.differences.variance[compared] for look in looks]),
+        np.tile(true.differences.mean[compared], len(looks)),
+        levels=LEVELS,
+    )
+    systems = interval_coverage(
+        np.concatenate([look.scores.mean for look in looks]),
+        np.concatenate([look.scores.variance for look in looks]),
+        np.tile(true.scores.mean, len(looks)),
+        levels=LEVELS,
+    )
+    return pl.DataFrame({"level": pairs.level, "pairs": pairs.share, "systems": systems.share})
+
+
+def _bins(looks: list[Estimates], true: Estimates) -> pl.DataFrame:
+    compared = ~true.identical
+    bins = accuracy_by_confidence(
+        np.concatenate([look.differences.mean[compared] for look in looks]),
+        np.concatenate([rank_systems(look).confidence[compared] for look in looks]),
+        np.tile(true.differences.mean[compared], len(looks)),
+        edges=MTC_EDGES,
+    )
+    return bins.frame()

@@ -1,0 +1,79 @@
+"""Simulated campaigns: what they report is what is true, and repeats do not depend on how they are run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import earmark
+from earmark.errors import ParameterError
+from earmark.predictors.choose import PredictorChoice
+from earmark.simulation import synthetic_collection
+from earmark.simulation.campaigns import Study, outcomes_frame, simulate, summary
+
+
+def study(**options: object) -> Study:
+    made = synthetic_collection(np.random.default_rng(8), systems=5, queries=20, documents=200)
+    settings = {"stop": "budget:60", "metadata": made.metadata, "predictor": PredictorChoice("mtc-judge")} | options
+    return Study(made.runs, made.judgments, earmark.parse("AG@5"), **settings)
+
+
+def test_every_campaign_ends_in_a_stop() -> None:
+    outcomes = list(simulate(study(), repeats=3))
+    assert [outcome.judged for outcome in outcomes] == [0, 20, 40, 60] * 3
+    assert [outcome.kind for outcome in outcomes] == ["step", "step", "step", "stop"] * 3
+    assert all(outcome.reason for outcome in outcomes if outcome.kind == "stop")
+    frame = outcomes_frame(outcomes)
+    assert frame["coverage_pairs_95"].is_between(0, 1).all()
+    averaged = summary([outcome for outcome in outcomes if outcome.kind == "stop"])
+    assert averaged["repeats"] == 3
+    assert averaged["judged"] == 60
+
+
+def test_with_everything_judged_all_is_right() -> None:
+    last = list(simulate(study(stop="none", batch=100)))[-1]
+    assert (last.accuracy, last.tau, last.coverage_pairs_95, last.coverage_systems_95) == (1, 1, 1, 1)
+    assert (last.rmse, last.half_width_systems, last.mean_confidence) == (0, 0, 1)
+
+
+def test_processes_do_not_change_the_results() -> None:
+    options = {"sample_systems": 3, "sample_queries": 10, "stop": "budget:20"}
+    assert list(simulate(study(**options), repeats=3, jobs=2)) == list(simulate(study(**options), repeats=3))
+
+
+def test_repeats_are_played_with_other_systems_and_queries() -> None:
+    firsts = [next(study(sample_systems=3, sample_queries=10).repeat(number)) for number in range(4)]
+    assert len({outcome.rmse for outcome in firsts}) == 4
+    with pytest.raises(ParameterError, match="9 systems cannot be drawn from 5"):
+        next(study(sample_systems=9).repeat(0))
+
+
+def test_measures_that_are_not_linear_are_scored_too() -> None:
+    made = study(stop="budget:40", batch=40)
+    other = Study(
+        made.runs, made.judgments, earmark.parse("nDCG@5"), PredictorChoice("uniform"), stop="budget:40", batch=40
+    )
+    last = list(simulate(other))[-1]
+    assert last.accuracy is not None
+    assert 0 <= last.accuracy <= 1
+
+
+def test_real_numbers_without_judgments(mirex: Path) -> None:
+    """Without judgments L_output claims .95 and is right for 90% of the pairs; 58% and 61% of its intervals hold."""
+    first = next(
+        Study(
+            earmark.read_runs(mirex / "runs.txt"),
+            earmark.read_judgments(mirex / "judgments.txt"),
+            earmark.parse("AG@5"),
+            PredictorChoice("mtc-output"),
+            metadata=earmark.read_metadata(mirex / "metadata.txt"),
+            stop="budget:20",
+        ).repeat(0)
+    )
+    assert first.mean_confidence == pytest.approx(0.9505, abs=0.0005)
+    assert first.accuracy == pytest.approx(0.902, abs=0.0005)
+    assert first.accuracy_significant == 1.0
+    assert first.coverage_pairs_95 == pytest.approx(0.58, abs=0.005)
+    assert first.coverage_systems_95 == pytest.approx(0.61, abs=0.005)
