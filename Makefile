@@ -25,6 +25,8 @@ slow: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.evaluate
+	$(BIN)/python -m benchmarks.ordinal
+	$(BIN)/python -m benchmarks.simulate
 
 clean:
 	rm -rf $(VENV) earmark-demo

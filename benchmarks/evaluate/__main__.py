@@ -65,9 +65,7 @@ def main() -> int:
     print_disagreements(console, found)
     print_targets(console, costs)
     if options.json:
-        options.json.write_text(
-            json.dumps(without_nan(results(environment, costs, failures, found)), indent=1) + "\n"
-        )
+        options.json.write_text(json.dumps(without_nan(results(environment, costs, failures, found)), indent=1) + "\n")
     return int(bool(failures) or any(not one.within_tolerance and not one.explanation for one in found))
 
 
@@ -76,9 +74,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--size", choices=[*SIZES, "all"], default="all")
     parser.add_argument("--layout", choices=[*LAYOUTS, "all"], default="all")
     parser.add_argument("--program", choices=PROGRAMS, action="append", help="only this one; repeatable")
-    parser.add_argument(
-        "--data", type=Path, default=ROOT / "benchmarks" / "data", help="cache of collections"
-    )
+    parser.add_argument("--data", type=Path, default=ROOT / "benchmarks" / "data", help="cache of collections")
     parser.add_argument("--repeats", type=int, default=1, help="processes per program; the fastest counts")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the results, means included")
     return parser.parse_args()

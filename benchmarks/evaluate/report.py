@@ -109,9 +109,7 @@ def disagreements(costs: Costs) -> list[Disagreement]:
                 if measure not in means or measure not in expected:
                     continue
                 systems = expected[measure].keys() | means[measure].keys()
-                gaps = [
-                    abs(means[measure].get(s, math.nan) - expected[measure].get(s, math.nan)) for s in systems
-                ]
+                gaps = [abs(means[measure].get(s, math.nan) - expected[measure].get(s, math.nan)) for s in systems]
                 # max() would drop a NaN that is not first
                 largest = math.nan if any(map(math.isnan, gaps)) else max(gaps)
                 found.append(Disagreement(size, layout, program, reference, measure, largest))
@@ -151,9 +149,7 @@ def print_costs(console: Console, costs: Costs, failures: Mapping[tuple[str, str
         "Wall and CPU are without import and without compilation (ranx: one evaluation of a tiny collection"
         " first, from its cache when it has run before)."
     )
-    console.print(
-        "RBP is computed by earmark and ranx only: pytrec_eval has none, ir_measures none without cwl_eval."
-    )
+    console.print("RBP is computed by earmark and ranx only: pytrec_eval has none, ir_measures none without cwl_eval.")
 
 
 def print_disagreements(console: Console, found: list[Disagreement]) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from earmark._version import __version__
 
 if TYPE_CHECKING:
+    from earmark.campaign.standing import Standing, propose, rank, stand
     from earmark.data.collection import Collection, describe
     from earmark.data.conversion import (
         judgments_from_dict,
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
     from earmark.data.writers import write_judgments, write_runs
     from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError
     from earmark.evaluation import Scores, evaluate
+    from earmark.inference.confidence import Ranking
     from earmark.inference.systems import Comparison, compare, correlate
     from earmark.measures import Measure, parse
     from earmark.simulation import SyntheticCollection, synthetic_collection
 
 _HOME = {
+    "earmark.campaign.standing": ("Standing", "propose", "rank", "stand"),
     "earmark.data.collection": ("Collection", "describe"),
     "earmark.data.conversion": (
         "judgments_from_dict",
@@ -63,6 +66,7 @@ _HOME = {
     "earmark.data.writers": ("write_judgments", "write_runs"),
     "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError"),
     "earmark.evaluation": ("Scores", "evaluate"),
+    "earmark.inference.confidence": ("Ranking",),
     "earmark.inference.systems": ("Comparison", "compare", "correlate"),
     "earmark.measures": ("Measure", "parse"),
     "earmark.simulation": ("SyntheticCollection", "synthetic_collection"),
@@ -85,9 +89,11 @@ __all__ = [
     "NotConverged",
     "OrderedGroups",
     "ParameterError",
+    "Ranking",
     "Runs",
     "Scale",
     "Scores",
+    "Standing",
     "SyntheticCollection",
     "__version__",
     "compare",
@@ -100,6 +106,8 @@ __all__ = [
     "judgments_to_dict",
     "parse",
     "parse_scale",
+    "propose",
+    "rank",
     "read_cliques",
     "read_groups",
     "read_judgments",
@@ -109,6 +117,7 @@ __all__ = [
     "runs_from_frame",
     "runs_from_records",
     "runs_to_dict",
+    "stand",
     "synthetic_collection",
     "write_judgments",
     "write_runs",

@@ -193,6 +193,8 @@ def evaluate(
     if missing not in ("zero", "drop"):
         raise ParameterError(f"missing queries count zero or drop out, got '{missing}'")
     truth = ground_truth(known, aggregation=aggregation)
+    if not truth.queries:
+        raise ParameterError("nothing is known about any query: there is nothing to evaluate")
     for measure in wanted:
         measure.check(truth.scale)
     lists, system, absent = judged_lists(runs, truth, collection_size=collection_size)

@@ -151,6 +151,6 @@ def test_the_papers_table_stands_above_ours(cli: Cli) -> None:
 
 
 def test_only_papers_that_are_there(cli: Cli) -> None:
-    said = cli("reproduce", "mtc")
+    said = cli("reproduce", "nothing")
     assert said.code == 2
-    assert "'cover', 'adr'" in said.err
+    assert "'mtc', 'bias', 'cover', 'adr'" in said.err

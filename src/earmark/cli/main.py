@@ -20,6 +20,7 @@ from earmark.cli import (
     curves,
     demo,
     describe,
+    diagnose,
     evaluate,
     features,
     fit,
@@ -62,6 +63,7 @@ _add(app, "curves", curves.curves, curves.EXAMPLES, _SCORES)
 _add(app, "rank", rank.rank, rank.EXAMPLES, _FEW)
 _add(app, "next", next_command.next_items, next_command.EXAMPLES, _FEW)
 _add(app, "simulate", simulate.simulate, simulate.EXAMPLES, _FEW)
+_add(app, "diagnose", diagnose.diagnose, diagnose.EXAMPLES, _FEW)
 _add(app, "features", features.features, features.EXAMPLES, _FEW)
 _add(app, "fit", fit.fit, fit.EXAMPLES, _FEW)
 _add(app, "describe", describe.describe, describe.EXAMPLES, _DATA)

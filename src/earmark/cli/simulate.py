@@ -222,10 +222,9 @@ def steps_table(frame: pl.DataFrame) -> pl.DataFrame:
 def _show_steps(frame: pl.DataFrame, out: Output, *, title: str) -> None:
     table = steps_table(frame)
     looks = table.height
-    kept = sorted(
-        {round(place * (looks - 1) / max(min(looks, _MOST_ROWS) - 1, 1)) for place in range(min(looks, _MOST_ROWS))}
-    )
-    table = table[kept]
+    if looks > _MOST_ROWS:
+        # Evenly spread, the first and the last among them.
+        table = table[[place * (looks - 1) // (_MOST_ROWS - 1) for place in range(_MOST_ROWS)]]
     several = frame["repeat"].n_unique() > 1
     keys = [Column("judged", [f"{judged:,}" for judged in table["judged"]])]
     if several:
@@ -233,7 +232,8 @@ def _show_steps(frame: pl.DataFrame, out: Output, *, title: str) -> None:
     values = []
     for header, field, digits in _SHOWN:
         triples = table.select(field, f"{field}_low", f"{field}_high").rows()
-        values.append(Column(header, [_median_and_range(triple, digits=digits, several=several) for triple in triples]))
+        cells = [_median_and_range(triple, digits=digits - several) for triple in triples]
+        values.append(Column(header, cells))
     captions = ["coverage: the share of 95% intervals that hold the truth; RMSE: of what unjudged items were believed"]
     if several:
         captions.insert(0, "medians over the campaigns that got there, and ranges where they differ")
@@ -243,13 +243,12 @@ def _show_steps(frame: pl.DataFrame, out: Output, *, title: str) -> None:
     out.show("")
 
 
-def _median_and_range(triple: tuple[float | None, ...], *, digits: int, several: bool) -> str:
+def _median_and_range(triple: tuple[float | None, ...], *, digits: int) -> str:
     middle, low, high = triple
     if middle is None or low is None or high is None:
         return NOTHING
-    if not several or low == high:
-        return number(middle, digits=digits)
-    return f"{number(middle, digits=digits)} ({number(low, digits=digits)}–{number(high, digits=digits)})"
+    shown, *ends = (number(value, digits=digits) for value in (middle, low, high))
+    return shown if ends[0] == ends[1] else f"{shown} ({ends[0]}–{ends[1]})"
 
 
 def _show_stops(frame: pl.DataFrame, out: Output, *, items: int | None) -> None:

@@ -18,7 +18,12 @@ from earmark.campaign.loop import Estimator
 from earmark.data.ground_truth import Floats
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
 from earmark.diagnose.coverage import LEVELS, interval_coverage
-from earmark.diagnose.proper_scores import decompose_score, ranked_probability_score, summarise_errors
+from earmark.diagnose.proper_scores import (
+    decompose_grouped,
+    group_forecasts,
+    ranked_probability_score,
+    summarise_errors,
+)
 from earmark.errors import ParameterError
 from earmark.inference.confidence import rank_systems
 from earmark.measures import Measure
@@ -38,18 +43,18 @@ class Diagnosis:
     ----------
     share : float
         The share of items that was shown.
-    scores : dict of str to float or None
-        ``rps``, ``reliability``, ``resolution``, ``uncertainty`` of the probabilities of unjudged items, ``rmse``, the mean
-        ``variance`` claimed and the mean squared ``error`` made, in units of gain; None without level probabilities.
+    scores : dict of str to float
+        ``rps``, ``reliability``, ``resolution``, ``uncertainty`` of the probabilities of unjudged items, ``rmse``, the
+        mean ``variance`` claimed and the mean squared ``error`` made, in units of gain.
     coverage : polars.DataFrame
         ``level``, and the shares of ``pairs`` and ``systems`` whose interval at that level holds the true value.
     bins : polars.DataFrame
-        ``low``, ``high``: the range of confidence; how many ``pairs`` fell in it, their mean ``confidence`` and their
-        ``accuracy``.
+        ``lower``, ``upper``: the range of confidence; how many ``pairs`` fell in it, their mean ``confidence`` and
+        their ``accuracy`` with bounds.
     """
 
     share: float
-    scores: dict[str, float | None]
+    scores: dict[str, float]
     coverage: pl.DataFrame
     bins: pl.DataFrame
 
@@ -113,7 +118,7 @@ def _look(
     return beliefs, estimator.estimate(beliefs)
 
 
-def _scores(setting: Setting, truth: Floats, looks: list[IndependentBeliefs]) -> dict[str, float | None]:
+def _scores(setting: Setting, truth: Floats, looks: list[IndependentBeliefs]) -> dict[str, float]:
     """Pool what was believed about unjudged items over all draws."""
     levels = np.array(model_levels(setting.scale))
     chances, observed, means, variances, gains = [], [], [], [], []
@@ -126,7 +131,10 @@ def _scores(setting: Setting, truth: Floats, looks: list[IndependentBeliefs]) ->
         gains.append(truth[left])
     forecast, outcome = np.concatenate(chances), np.concatenate(observed)
     errors = summarise_errors(np.concatenate(means), np.concatenate(variances), np.concatenate(gains))
-    parts = decompose_score(forecast, outcome, min_group_size=min(_SMALLEST_GROUP, outcome.size))
+    groups = group_forecasts(forecast)
+    # Where forecasts differ so much that no group is large, all groups count.
+    smallest = _SMALLEST_GROUP if groups.sizes.max() >= _SMALLEST_GROUP else 1
+    parts = decompose_grouped(forecast, outcome, groups, min_group_size=smallest, representative="mean")
     return {
         "rps": ranked_probability_score(forecast, outcome),
         "reliability": parts.reliability,

@@ -1,0 +1,1 @@
+"""Simulated campaigns: time and memory, beside what the peer was recorded to take."""

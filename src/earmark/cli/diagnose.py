@@ -1,0 +1,169 @@
+"""``earmark diagnose``: how honest a predictor is on a judged collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earmark.cli import options
+from earmark.cli.output import NOTHING, Column, Output, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from earmark.simulation.diagnosis import Diagnosis
+
+EXAMPLES = options.examples(
+    "earmark diagnose runs.tsv --judgments judgments.tsv --metadata metadata.tsv --predictor mtc-output",
+    "earmark diagnose runs.tsv -j judgments.tsv --share 0 --share 0.1 --share 0.5 --repeats 20",
+)
+_SHARES = (0.0, 0.05, 0.2)
+_SCORES = {
+    "rps": "RPS",
+    "reliability": "relia-\nbility",
+    "resolution": "reso-\nlution",
+    "rmse": "RMSE",
+    "variance": "variance\nclaimed",
+    "error": "squared\nerror",
+}
+
+
+def diagnose(
+    runs: options.RunPaths,
+    judgments: Annotated[
+        Path,
+        typer.Option(
+            "--judgments",
+            "-j",
+            metavar="FILE",
+            help="Judgments of everything that was retrieved: the truth the predictor is held against.",
+            rich_help_panel="What is known about the documents",
+            show_default=False,
+        ),
+    ],
+    scale: options.ScaleName = None,
+    aggregate: options.AggregationName = "mean",
+    metadata: options.MetadataFile = None,
+    artist_column: options.ArtistColumn = None,
+    genre_column: options.GenreColumn = None,
+    attribute: options.AttributeColumns = None,
+    teams: options.TeamsFile = None,
+    measure: options.OneMeasure = None,
+    missing: options.SharedMissingRule = "zero",
+    predictor: options.PredictorName = "ordinal",
+    model: options.ModelFile = None,
+    share: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--share",
+            metavar="S",
+            help="The share of judgments shown to the predictor, drawn at random; may be repeated. When omitted, "
+            "0, 0.05 and 0.2.",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="N", min=1, help="Over how many draws each share is averaged.")
+    ] = 10,
+    seed: options.Seed = 0,
+    order: options.OrderRule = "score",
+    encoding: options.Encoding = "utf-8",
+    format: options.FormatName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show some of the judgments to a predictor and hold the rest against it.
+
+    Are its probabilities good (ranked probability score, and its parts), does it err as much as it says, do its
+    intervals hold what they should, and is it right as often as it is sure?
+    """
+    import numpy as np
+
+    from earmark.cli.setting import Files, load_ground
+    from earmark.predictors.choose import PredictorChoice
+    from earmark.simulation.diagnosis import diagnose as examine
+
+    out = Output.choose(format, quiet=quiet)
+    choice = PredictorChoice(predictor, model, encoding)
+    ground = load_ground(
+        out,
+        runs,
+        Files(metadata, teams, artist_column, genre_column, attribute, encoding),
+        judgments=judgments,
+        scale=scale,
+        measure=measure,
+        choice=choice,
+        missing=missing,
+        aggregate=aggregate,
+        order=order,
+    )
+    made = choice(ground.setting)
+    shares = list(dict.fromkeys(_SHARES if share is None else share))
+    found = []
+    with out.progress(len(shares), "diagnosing") as advance:
+        for one in shares:
+            # Every share starts from the seed, so that its result does not depend on which others were asked for.
+            rng = np.random.default_rng(seed)
+            found.append(
+                examine(ground.setting, ground.gains, made, ground.measure, share=one, rng=rng, repeats=repeats)
+            )
+            advance(1)
+    for note in made.notes():
+        out.note(note)
+    if out.for_people:
+        _show(found, out, title=f"{ground.measure}, predictor {choice.name}")
+    else:
+        out.kinds(*(part for one in found for part in diagnosis_rows(one)))
+
+
+def diagnosis_rows(found: Diagnosis) -> list[pl.DataFrame]:
+    """Return the rows of kinds ``scores``, ``coverage`` and ``bin`` for one share."""
+    import polars as pl
+
+    scores = pl.DataFrame([found.scores], infer_schema_length=None)
+    parts = {"scores": scores, "coverage": found.coverage, "bin": found.bins}
+    return [
+        frame.select(pl.lit(kind).alias("kind"), pl.lit(found.share).alias("share_judged"), pl.all())
+        for kind, frame in parts.items()
+    ]
+
+
+def _show(found: list[Diagnosis], out: Output, *, title: str) -> None:
+    def share(one: Diagnosis) -> str:
+        return f"{one.share:.0%}"
+
+    out.show_columns(
+        [Column("judged", [share(one) for one in found])],
+        [Column(header, [number(one.scores[name]) for one in found]) for name, header in _SCORES.items()],
+        title=f"{title}: probabilities of the items left",
+        caption="RPS = reliability − resolution + uncertainty: lower, lower and higher are better.\n"
+        "An honest predictor claims as much variance as it makes squared error.",
+    )
+    out.show("")
+    levels = found[0].coverage["level"].to_list()
+    out.show_columns(
+        [Column("judged", [share(one) for one in found])],
+        [
+            Column(f"{what}\n{level:.0%}", [number(one.coverage[what][place], digits=2) for one in found])
+            for what in ("pairs", "systems")
+            for place, level in enumerate(levels)
+        ],
+        title="The share of intervals that hold the truth, which should be their level",
+    )
+    out.show("")
+    bins = found[0].bins
+    ranges = [f"{low:.2f}–{high:.2f}" for low, high in zip(bins["lower"], bins["upper"], strict=True)]
+    out.show_columns(
+        [Column("confidence", ranges, numeric=False)],
+        [
+            Column(
+                f"{share(one)}\njudged",
+                [
+                    NOTHING if accuracy is None else f"{accuracy:.2f} of {pairs:,}"
+                    for accuracy, pairs in zip(one.bins["accuracy"], one.bins["pairs"], strict=True)
+                ],
+            )
+            for one in found
+        ],
+        title="How often pairs of systems were in the right order, by how sure that was",
+    )

@@ -1,0 +1,332 @@
+"""``earmark rank`` and ``earmark next``: their rows, what they say in words, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from called import Cli, Files
+
+SUMMARY_FIELDS = ["kind", "judged", "items", "mean_confidence", "min_confidence"]
+
+
+def of_kind(rows: list[dict], kind: str) -> list[dict]:
+    return [row for row in rows if row["kind"] == kind]
+
+
+def lists(files: Files) -> dict[str, dict[str, str]]:
+    """The lists of the small collection: by system and query, documents separated by blanks."""
+    read: dict[str, dict[str, str]] = {}
+    for system, query, document in (line.split("\t") for line in files.runs.read_text().splitlines()):
+        answers = read.setdefault(system, {})
+        answers[query] = f"{answers.get(query, '')} {document}".strip()
+    return read
+
+
+def gains(files: Files) -> dict[str, dict[str, float]]:
+    """The judgments of the small collection, by query and document."""
+    read: dict[str, dict[str, float]] = {}
+    for query, document, gain in (line.split("\t") for line in files.judgments.read_text().splitlines()):
+        read.setdefault(query, {})[document] = float(gain)
+    return read
+
+
+def write_runs(path: Path, runs: dict[str, dict[str, str]]) -> Path:
+    rows = [(s, q, d) for s, answers in runs.items() for q, documents in answers.items() for d in documents.split()]
+    path.write_text("".join("\t".join(row) + "\n" for row in rows))
+    return path
+
+
+def test_rows_have_exactly_the_promised_fields(cli: Cli, files: Files) -> None:
+    command = ("rank", files.runs, "-j", files.judgments, "-m", "AG@2", "--format")
+    rows = cli(*command, "jsonl").rows
+    assert [row["kind"] for row in rows] == ["system"] * 3 + ["pair"] * 3 + ["summary"]
+    assert list(rows[0]) == ["kind", "system", "estimate", "low", "high", "rank"]
+    assert list(rows[3]) == ["kind", "a", "b", "difference", "low", "high", "confidence"]
+    assert list(rows[-1]) == SUMMARY_FIELDS
+    assert (rows[-1]["judged"], rows[-1]["items"]) == (13, 14)
+    in_csv = cli(*command, "csv").csv
+    assert [row["kind"] for row in in_csv] == [row["kind"] for row in rows]
+    assert float(in_csv[0]["estimate"]) == rows[0]["estimate"]
+    assert in_csv[0]["confidence"] == ""
+
+
+def test_estimates_are_those_of_the_formulas(cli: Cli, files: Files) -> None:
+    """MTC, Eqs. 2 to 7, written out with dictionaries: uniform beliefs on 0, 1, 2 have mean 1 and variance 2/3."""
+    rows = cli("rank", files.runs, "-j", files.judgments, "-m", "AG@3", "--predictor", "uniform").rows
+
+    def weights(system: str) -> dict[tuple[str, str], float]:
+        return {(q, d): 1 / (3 * 2 * 3) for q, documents in lists(files)[system].items() for d in documents.split()}
+
+    def moments(weight: dict[tuple[str, str], float]) -> tuple[float, float]:
+        mean = sum(w * gains(files)[q].get(d, 1.0) for (q, d), w in weight.items())
+        return mean, sum(w * w * (0.0 if d in gains(files)[q] else 2 / 3) for (q, d), w in weight.items())
+
+    for row in of_kind(rows, "system"):
+        mean, variance = moments(weights(row["system"]))
+        half = 1.959963984540054 * math.sqrt(variance)
+        assert row["estimate"] == pytest.approx(mean)
+        assert (row["low"], row["high"]) == (pytest.approx(mean - half), pytest.approx(mean + half))
+    for row in of_kind(rows, "pair"):
+        a, b = weights(row["a"]), weights(row["b"])
+        mean, variance = moments({item: a.get(item, 0) - b.get(item, 0) for item in {*a, *b}})
+        assert row["difference"] == pytest.approx(mean)
+        sure = 0.5 if mean == 0 else 1.0 if variance == 0 else 0.5 * math.erfc(-abs(mean) / math.sqrt(2 * variance))
+        assert row["confidence"] == pytest.approx(sure)
+
+
+@pytest.mark.parametrize("measure", ["AG@3", "nDCG(ideal=pool)@3", "RBP(p=0.8)@3"])
+def test_with_everything_judged_it_says_what_evaluate_says(cli: Cli, files: Files, measure: str) -> None:
+    everything = files.folder / "all.tsv"
+    items = {(q, d) for answers in lists(files).values() for q, documents in answers.items() for d in documents.split()}
+    everything.write_text("".join(f"{q}\t{d}\t{gains(files)[q].get(d, 0)}\n" for q, d in sorted(items)))
+    estimated = of_kind(cli("rank", files.runs, "-j", everything, "-m", measure).rows, "system")
+    scored = cli("evaluate", files.runs, "-j", everything, "-m", measure.replace("ideal=pool", "")).rows
+    assert {row["system"]: row["estimate"] for row in estimated} == pytest.approx(
+        {row["system"]: row["value"] for row in scored}
+    )
+    assert all(row["low"] == pytest.approx(row["high"]) for row in estimated)
+
+
+def test_without_judgments_every_order_is_as_likely(cli: Cli, files: Files) -> None:
+    said = cli("rank", files.runs, "--format", "jsonl")
+    assert {row["confidence"] for row in of_kind(said.rows, "pair")} == {0.5}
+    assert "note: no judgments: every order is as likely as any other" in said.err
+    assert "no judgments tell the scale: taking fine; name it with --scale" in said.err
+    assert "taking AG@3, as lists hold no more than 3" in said.err
+    assert cli("rank", files.runs, "--quiet").err == ""
+
+
+def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> None:
+    few = files.folder / "few.tsv"
+    few.write_text("q1\ta\t2\n")
+    said = cli("rank", files.runs, "-j", few, "--scale", "broad", "-m", "AG@2", "--format", "table")
+    assert said.code == 0
+    assert "AG@2: 3 systems, 3 queries; 95% intervals" in said.out
+    assert "●" in said.out
+    assert "3 of 3 pairs are undecided: confidence below 0.95" in said.out
+    assert "1 of 14 items judged, mean confidence" in said.out
+    # Both retrieved the one document that is known to be good.
+    assert "good and fair share the first place." in said.out
+    assert "bars from" in said.out
+    decided = cli("rank", files.runs, "-j", files.judgments, "--format", "table").out
+    assert "All pairs are decided" in decided
+    listed = cli("rank", files.runs, "-j", files.judgments, "--format", "table", "--pairs").out
+    assert listed.count("poor") == decided.count("poor") + 2
+
+
+def test_the_best_system_is_named_with_its_confidence(cli: Cli, files: Files) -> None:
+    runs = write_runs(files.folder / "two.tsv", {name: lists(files)[name] for name in ("good", "poor")})
+    said = cli("rank", runs, "-j", files.judgments, "--predictor", "uniform", "--format", "table")
+    assert "All pairs are decided: confidence of 0.95 or more" in said.out
+    assert "good is the best: its least confidence is" in said.out
+    # With one judgment there is a leader, but not much to be sure of.
+    one = files.folder / "one.tsv"
+    one.write_text("q1\ta\t2\n")
+    said = cli("rank", runs, "-j", one, "--format", "table")
+    assert "good leads, but is not decided against poor: confidence 0." in said.out
+
+
+def test_a_seed_makes_it_reproducible(cli: Cli, files: Files) -> None:
+    few = files.folder / "few.tsv"
+    few.write_text("q1\ta\t2\nq2\te\t1\n")
+    command = ("rank", files.runs, "-j", few, "-m", "nDCG@3", "--samples", 50, "--seed")
+    assert cli(*command, 3).out == cli(*command, 3).out
+    assert cli(*command, 3).out != cli(*command, 4).out
+
+
+def test_student_t_is_wider(cli: Cli, files: Files) -> None:
+    few = files.folder / "few.tsv"
+    few.write_text("q1\ta\t2\n")
+    normal, t = (cli("rank", files.runs, "-j", few, "--distribution", name).rows[0] for name in ("normal", "t"))
+    # The quantile of .975 with two degrees of freedom is 4.302653, of the normal distribution 1.959964.
+    ratio = (t["high"] - t["low"]) / (normal["high"] - normal["low"])
+    assert ratio == pytest.approx(4.302653 / 1.959964, rel=1e-5)
+    one_query = write_runs(files.folder / "one.tsv", {name: {"q1": lists(files)[name]["q1"]} for name in lists(files)})
+    said = cli("rank", one_query, "--distribution", "t")
+    assert (said.code, said.out) == (2, "")
+    assert "--distribution t needs two queries or more, got one" in said.err
+
+
+def test_one_system_has_no_pairs(cli: Cli, files: Files) -> None:
+    runs = write_runs(files.folder / "one.tsv", {"good": lists(files)["good"]})
+    said = cli("rank", runs, "-j", files.judgments)
+    assert said.code == 0
+    assert [row["kind"] for row in said.rows] == ["system", "summary"]
+    assert said.rows[-1]["mean_confidence"] is None
+    assert "no two systems to compare" in said.err
+    assert cli("rank", runs, "-j", files.judgments, "--format", "table").code == 0
+    assert cli("next", runs, "-n", 2).code == 0
+
+
+def test_identical_systems_are_listed_as_identical(cli: Cli, files: Files) -> None:
+    runs = write_runs(files.folder / "same.tsv", {**lists(files), "again": lists(files)["good"]})
+    said = cli("rank", runs, "-j", files.judgments)
+    assert said.code == 0
+    pairs = {(row["a"], row["b"]) for row in of_kind(said.rows, "pair")}
+    # For average gain the order within a list does not matter: fair retrieved what good did.
+    assert pairs == {("good", "poor"), ("fair", "poor"), ("poor", "again")}
+    assert "identical for AG@3 and not compared: good and fair, good and again, fair and again" in said.err
+    only = write_runs(files.folder / "only.tsv", {"one": lists(files)["good"], "two": lists(files)["good"]})
+    said = cli("rank", only, "-j", files.judgments, "--format", "table")
+    assert said.code == 0
+    assert "no two systems to compare" in said.out
+
+
+def test_lists_of_different_depth_are_said(cli: Cli, files: Files) -> None:
+    runs = write_runs(files.folder / "short.tsv", {**lists(files), "short": {"q1": "a", "q2": "d", "q3": "a"}})
+    said = cli("rank", runs)
+    assert "lists hold 1 to 3 documents: what is missing at an end is worth nothing" in said.err
+    assert "only the lengths of lists tell systems apart" in said.err
+
+
+def test_unanswered_queries_are_named(cli: Cli, files: Files) -> None:
+    runs = write_runs(files.folder / "gap.tsv", {**lists(files), "gap": {"q1": "a b c", "q3": "a d g"}})
+    zero = cli("rank", runs, "-j", files.judgments)
+    assert "system 'gap' did not answer 1 query (q2): they count as empty lists" in zero.err
+    drop = cli("rank", runs, "-j", files.judgments, "--missing", "drop")
+    assert "system 'gap' did not answer 1 query (q2): they are left out for all systems" in drop.err
+    estimates = {row["system"]: row["estimate"] for row in of_kind(drop.rows, "system")}
+    assert estimates["gap"] == estimates["good"] == pytest.approx((3 / 6 + 5 / 6) / 2)
+    assert of_kind(zero.rows, "summary")[0]["items"] == 16
+    assert of_kind(drop.rows, "summary")[0]["items"] == 11
+    apart = write_runs(files.folder / "apart.tsv", {"one": {"q1": "a"}, "two": {"q2": "d"}})
+    said = cli("rank", apart, "--missing", "drop")
+    assert said.code == 2
+    assert "no query was answered by all systems" in said.err
+
+
+def test_judgments_of_what_nobody_retrieved_are_said(cli: Cli, files: Files) -> None:
+    files.judgments.write_text(files.judgments.read_text() + "q1\tnever\t2\nq9\ta\t1\n")
+    said = cli("rank", files.runs, "-j", files.judgments)
+    assert "2 judged documents were retrieved by no system among the first 3: AG@3 does not depend on them" in said.err
+    assert said.rows[-1]["judged"] == 13
+
+
+def test_a_model_of_another_scale_is_refused(cli: Cli, files: Files) -> None:
+    model = files.folder / "model.json"
+    content = {"format": "earmark ordinal model 1", "name": "m", "levels": [0, 1], "intercepts": [0.0]}
+    model.write_text(json.dumps({**content, "coefficients": {"pTEAM": 1.0}, "source": "a test"}))
+    said = cli("rank", files.runs, "-j", files.judgments, "--model", model)
+    assert (said.code, said.out) == (2, "")
+    assert f"{model}: expected a model for the gains 0, 1, 2, got one for 0, 1 (fit a model on this scale)" in said.err
+    # Without judgments the model's own scale is the one to take.
+    said = cli("rank", files.runs, "--model", model)
+    assert said.code == 0
+    assert "no judgments tell the scale: taking binary" in said.err
+    assert len({row["estimate"] for row in of_kind(said.rows, "system")}) > 1
+
+
+def test_an_external_model_speaks_for_unjudged_items(cli: Cli, files: Files) -> None:
+    levels = files.folder / "levels.csv"
+    sure = [f"{q},{d},0,0,1" for q, documents in lists(files)["poor"].items() for d in documents.split()]
+    levels.write_text("query,document,0,1,2\n" + "\n".join(sure) + "\n")
+    rows = cli("rank", files.runs, "--scale", "broad", "--predictor", f"external:{levels}").rows
+    assert rows[0]["system"] == "poor"
+    assert rows[0]["estimate"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--level", "1"), "--level is a probability above 0 and below 1, got 1"),
+        (("--level", "1.5"), "--level is a probability above 0 and below 1, got 1.5"),
+        (("--predictor", "ordnal"), "unknown predictor 'ordnal': did you mean ordinal?"),
+        (("--predictor", "external:"), "name the file after 'external:'"),
+        (("--predictor", "external:nowhere.csv"), "nowhere.csv: expected a file, got nothing there"),
+        (("--predictor", "uniform", "--model", "m.json"), "a model is for the predictor ordinal"),
+        (("--predictor", "mtc-output", "--scale", "0..3"), "for the scales broad and fine, not '0..3'"),
+        (("--model", "nowhere.json"), "nowhere.json: expected a model file"),
+        (("-m", "AG@5", "-m", "P@5"), "systems are compared by one measure at a time, got AG@5, P@5"),
+        (("--samples", "1"), "--samples': Input should be greater than or equal to 2"),
+        (("--artist-column", "singer"), "--artist-column singer names a column of the metadata: give --metadata too"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_makes_no_sense_is_refused(cli: Cli, files: Files, arguments: tuple[str, ...], message: str) -> None:
+    said = cli("rank", files.runs, *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("earmark: ")
+    assert message in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--artist-column", "--genre-column", "--attribute"])
+def test_a_column_that_the_metadata_lack_is_named(cli: Cli, files: Files, option: str) -> None:
+    for command in ("rank", "next", "features"):
+        said = cli(command, files.runs, "--metadata", files.metadata, option, "artists")
+        assert (said.code, said.out) == (2, "")
+        assert "the metadata has no column 'artists': did you mean 'artist'?" in said.err
+
+
+def test_next_proposes_what_tells_most_pairs_apart(cli: Cli, files: Files) -> None:
+    rows = cli("next", files.runs, "-n", 30).rows
+    assert list(rows[0]) == ["query", "document", "priority", "sampled"]
+    assert len(rows) == 16
+    # MTC, Eq. 8 for average gain: n (S - n) pairs are told apart by an item that n of S systems retrieved.
+    for row in rows:
+        n = sum(row["document"] in answers[row["query"]].split() for answers in lists(files).values())
+        assert row["priority"] == pytest.approx(n * (3 - n))
+        assert row["sampled"] is False
+    assert [row["priority"] for row in rows] == sorted((row["priority"] for row in rows), reverse=True)
+
+
+def test_next_leaves_out_what_is_judged(cli: Cli, files: Files) -> None:
+    said = cli("next", files.runs, "-j", files.judgments, "-n", 5)
+    assert {(row["query"], row["document"]) for row in said.rows} == {("q2", "y"), ("q3", "y"), ("q3", "z")}
+    assert "only 3 items are left to judge" in said.err
+    files.judgments.write_text(files.judgments.read_text() + "q2\ty\t0\nq3\ty\t0\nq3\tz\t0\n")
+    said = cli("next", files.runs, "-j", files.judgments)
+    assert (said.code, said.out) == (0, "")
+    assert "every item is judged: there is nothing to ask" in said.err
+    assert cli("next", files.runs, "-j", files.judgments, "--format", "table").code == 0
+
+
+def test_next_draws_by_its_seed(cli: Cli, files: Files) -> None:
+    command = ("next", files.runs, "--policy", "random", "-n", 8, "--seed")
+    assert cli(*command, 1).out == cli(*command, 1).out
+    assert cli(*command, 1).out != cli(*command, 2).out
+
+
+def test_questions_can_be_filled_in_and_read_back(cli: Cli, files: Files) -> None:
+    questions = files.folder / "questions.csv"
+    said = cli("next", files.runs, "-n", 4, "-o", questions)
+    lines = questions.read_text().splitlines()
+    assert lines[0] == "query,document,gain"
+    assert lines[1:] == [f"{row['query']},{row['document']}," for row in said.rows]
+    assert "4 questions; fill in the column gain and pass it as --judgments" in said.err
+    # Nobody has answered yet, so new questions may take the place of the old ones.
+    assert cli("next", files.runs, "-n", 4, "-o", questions).code == 0
+    questions.write_text("\n".join([lines[0], *(f"{line}{place % 3}" for place, line in enumerate(lines[1:]))]) + "\n")
+    assert cli("rank", files.runs, "-j", questions).rows[-1]["judged"] == 4
+    before = questions.read_bytes()
+    said = cli("next", files.runs, "-n", 4, "-o", questions)
+    assert (said.code, said.out) == (2, "")
+    assert f"{questions}: expected a file to write questions to, got one that holds answers already" in said.err
+    assert questions.read_bytes() == before
+    said = cli("next", files.runs, "-o", files.folder / "nowhere" / "questions.csv")
+    assert (said.code, said.out) == (2, "")
+    assert "expected an existing folder to write to" in said.err
+
+
+def test_next_says_when_items_are_chosen_by_another_measure(cli: Cli, files: Files) -> None:
+    said = cli("next", files.runs, "-m", "nDCG@3", "--format", "table")
+    assert "nDCG@3 is no weighted sum of gains: items are chosen by AG@3" in said.err
+    assert "16 of 16 unjudged items, by the policy mtc" in said.out
+    said = cli("next", files.runs, "--policy", "mtk")
+    assert (said.code, said.out) == (2, "")
+    assert "unknown policy 'mtk': did you mean mtc?" in said.err
+
+
+@pytest.mark.parametrize("command", ["rank", "next", "simulate", "features", "fit"])
+def test_help_explains_what_its_examples_use(cli: Cli, command: str) -> None:
+    said = cli(command, "--help")
+    assert said.code == 0
+    options, _, examples = said.out.partition("Examples")
+    assert f"earmark {command}" in examples
+    assert all(word in options for word in examples.split() if word.startswith("-"))
+    assert "--format" in options
+    assert "--quiet" in options
+    assert "[/" not in said.out
