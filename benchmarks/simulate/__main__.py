@@ -1,7 +1,7 @@
 """``python -m benchmarks.simulate``: mtc-judge campaigns on MIREX 2011, beside the recorded times of Allcea.
 
-Allcea (C#, run under Mono on the same data) cannot be run here; its user times were recorded elsewhere and are printed as
-such. Ours are user times of this run, once without and once with starting Python.
+Allcea (C#, run under Mono on the same data) cannot be run here; its user times were recorded elsewhere and are printed
+as such. Ours are user times of this run, once without and once with starting Python.
 """
 
 from __future__ import annotations

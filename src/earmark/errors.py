@@ -7,6 +7,8 @@ where one helps, what to do. The command line prints it on one line and exits wi
 from __future__ import annotations
 
 import os
+from functools import partial
+from typing import Any
 
 
 class EarmarkError(Exception):
@@ -46,6 +48,13 @@ class InputError(EarmarkError):
         message = f"{where}: " if where else ""
         message += f"expected {expected}, got {got}"
         super().__init__(f"{message} ({hint})" if hint else message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes whole, though arguments that have names cannot be passed by position."""
+        remake = partial(
+            InputError, expected=self.expected, got=self.got, path=self.path, line=self.line, hint=self.hint
+        )
+        return remake, ()
 
 
 class ParameterError(EarmarkError, ValueError):

@@ -34,6 +34,12 @@ COMMANDS = (
     ("runs", "convert"),
     ("measures",),
     ("audition",),
+    ("rank",),
+    ("next",),
+    ("simulate",),
+    ("diagnose",),
+    ("features",),
+    ("fit",),
     ("reproduce",),
     ("demo",),
 )

@@ -469,8 +469,6 @@ def test_who_when_and_whether_sampled(write, tmp_path):
         (",a,1", "query in every row", "nothing"),
         ("q,,1", "document in every row", "nothing"),
         ('q,"",1', "document in every row", "nothing"),
-        ("q,a,", "a number as gain", "nothing"),
-        ("q,a", "a number as gain", "nothing"),
         ("q,a,x", "a number as gain", "'x'"),
         ("q,a,nan", "a finite gain", "'nan'"),
         ("q,a,1_0", "a number as gain", "'1_0'"),
@@ -614,3 +612,15 @@ def test_errors_in_metadata(write, tmp_path):
     path = tmp_path / "x.parquet"
     pl.DataFrame({"document": ["a"], "artists": [["x", "y"]]}).write_parquet(path)
     refused(lambda: read_metadata(path), expected="one value in each cell of 'artists'", got="List(String)", path=path)
+
+
+def test_questions_that_nobody_has_answered_yet_do_not_count(tmp_path):
+    path = tmp_path / "questions.csv"
+    path.write_text("query,document,gain\nq,a,2\nq,b,\nq,c,0\n")
+    assert read_judgments(path).frame.rows() == [("q", "a", 2.0), ("q", "c", 0.0)]
+    path.write_text("query,document,gain\nq,a,\nq,b,x\n")
+    with pytest.raises(InputError, match=r"questions.csv:3: expected a number as gain, got 'x'"):
+        read_judgments(path)
+    path.write_text("query,document,gain\nq,a,\n")
+    with pytest.raises(InputError, match="expected judgments, got a file in which no gain is filled in"):
+        read_judgments(path)

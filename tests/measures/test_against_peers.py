@@ -48,8 +48,8 @@ def test_equals_trec_eval(measure: str, theirs: str, run: Run, truth: Qrels) -> 
     answered = set(run) & set(truth)
     assume(answered)
     pooled = truth
-    # A relevance of -1 is trec_eval's "in the pool, not judged". Where a query has nothing else its nDCG may never return,
-    # so there we check that to us it is the same as not being in the pool at all.
+    # A relevance of -1 is trec_eval's "in the pool, not judged". Where a query has nothing else its nDCG may never
+    # return, so there we check that to us it is the same as not being in the pool at all.
     if theirs.startswith("ndcg"):
         truth = {q: {d: g for d, g in docs.items() if g >= 0} | {"nowhere": 0} for q, docs in truth.items()}
     request = re.sub(r"_(\d+)$", r".\1", theirs)

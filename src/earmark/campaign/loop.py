@@ -17,7 +17,7 @@ from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact import LinearEstimator, system_weights
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo
 from earmark.campaign.policies import Policy, PolicyState
-from earmark.campaign.stopping import StopDecision, StopRule, StopState
+from earmark.campaign.stopping import Budget, StopDecision, StopRule, StopState
 from earmark.data.ground_truth import Floats, Ints
 from earmark.errors import ParameterError
 from earmark.inference.confidence import Ranking, rank_systems
@@ -134,7 +134,8 @@ def play(
     while True:
         ranking = rank_systems(estimator.estimate(beliefs))
         decision = stop.check(StopState.from_ranking(ranking))
-        yield Look(gains, beliefs, ranking, decision)
+        look = Look(gains, beliefs, ranking, decision)
+        yield look
         if decision.stop:
             return
         state = PolicyState(
@@ -146,7 +147,7 @@ def play(
             identical=ranking.estimates.identical,
             target=stop.pair_confidence,
         )
-        items = policy.propose(state, batch, rng).items
+        items = policy.propose(state, _room(stop, look.judged, batch), rng).items
         answers = ask(items)
         gains = gains.copy()
         gains[items] = answers
@@ -155,3 +156,8 @@ def play(
             beliefs, waiting = predictor.predict(gains), 0
         else:
             beliefs = beliefs.judge(items, answers)
+
+
+def _room(stop: StopRule, judged: int, batch: int) -> int:
+    """Return how much of a batch a budget still allows."""
+    return min(batch, stop.judgments - judged) if isinstance(stop, Budget) else batch

@@ -13,9 +13,6 @@ from earmark.cli.output import Column, Output, number
 if TYPE_CHECKING:
     import polars as pl
 
-    from earmark.campaign.policies import Proposal
-    from earmark.data.collection import Collection
-
 EXAMPLES = options.examples(
     "earmark next runs.tsv --judgments judgments.tsv -n 20",
     "earmark next runs.tsv --metadata metadata.tsv --scale broad -n 50 -o questions.csv",
@@ -61,11 +58,10 @@ def next_items(
     """
     import numpy as np
 
-    from earmark.beliefs.exact import system_weights
-    from earmark.campaign.loop import Estimator, judging_measure
-    from earmark.campaign.policies import PolicyState, make_policy
+    from earmark.campaign.loop import judging_measure
+    from earmark.campaign.policies import make_policy
+    from earmark.campaign.standing import Standing, proposal_frame
     from earmark.cli.setting import Files, load_ground
-    from earmark.inference.confidence import rank_systems
     from earmark.predictors.choose import PredictorChoice
 
     out = Output.choose(format, quiet=quiet)
@@ -83,28 +79,18 @@ def next_items(
         aggregate=aggregate,
         order=order,
     )
-    collection = ground.setting.collection
     made = choice(ground.setting)
-    beliefs = made.predict(ground.gains)
-    ranking = rank_systems(Estimator(ground.setting, ground.measure, seed=seed).estimate(beliefs))
+    standing = Standing(ground.setting, ground.measure, made, ground.gains, made.predict(ground.gains))
     for note in made.notes():
         out.note(note)
     by = judging_measure(ground.measure)
     if by != ground.measure:
         out.note(f"{ground.measure} is no weighted sum of gains: items are chosen by {by}")
-    state = PolicyState(
-        collection=collection,
-        weights=system_weights(collection, by, scale=ground.setting.scale),
-        judged=ground.gains >= 0,
-        variance=beliefs.variance,
-        confidence=ranking.confidence,
-        identical=ranking.estimates.identical,
-    )
-    proposal = chosen_policy.propose(state, count, np.random.default_rng(seed))
+    proposal = standing.proposal(str(chosen_policy), count, np.random.default_rng(seed), seed=seed)
     left = int(np.count_nonzero(ground.gains < 0))
     if left < count:
         out.note(f"only {left:,} items are left to judge" if left else "every item is judged: there is nothing to ask")
-    frame = proposal_frame(collection, proposal)
+    frame = proposal_frame(ground.setting.collection, proposal)
     if output is not None:
         write_questions(frame, output)
         out.note(f"wrote {output}: {frame.height:,} questions; fill in the column gain and pass it as --judgments")
@@ -115,22 +101,6 @@ def next_items(
         [Column(name, frame[name].to_list(), numeric=False) for name in ("query", "document")],
         [Column("priority", [number(value) for value in frame["priority"]])],
         caption=f"{frame.height:,} of {left:,} unjudged items, by the policy {chosen_policy}",
-    )
-
-
-def proposal_frame(collection: Collection, proposal: Proposal) -> pl.DataFrame:
-    """Return ``query``, ``document``, ``priority``, ``sampled``, the most wanted item first."""
-    import polars as pl
-
-    return pl.DataFrame(
-        {
-            "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query[proposal.items]),
-            "document": pl.Series(collection.documents, dtype=pl.String).gather(
-                collection.item_document[proposal.items]
-            ),
-            "priority": proposal.priority,
-            "sampled": proposal.sampled,
-        }
     )
 
 

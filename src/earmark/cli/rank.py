@@ -85,10 +85,10 @@ def rank(
     """
     import polars as pl
 
-    from earmark.campaign.loop import Estimator
+    from earmark.beliefs.beliefs import IndependentBeliefs
+    from earmark.campaign.standing import Standing
     from earmark.cli.setting import Files, load_ground
     from earmark.errors import ParameterError
-    from earmark.inference.confidence import rank_systems
     from earmark.predictors.choose import PredictorChoice
 
     out = Output.choose(format, quiet=quiet)
@@ -111,20 +111,25 @@ def rank(
     if distribution == "t" and queries < 2:
         raise ParameterError("--distribution t needs two queries or more, got one")
     made = choice(ground.setting)
-    beliefs = made.predict(ground.gains)
-    estimates = Estimator(ground.setting, ground.measure, seed=seed, samples=samples).estimate(beliefs)
-    ranking = rank_systems(estimates, level=level, df=queries - 1 if distribution == "t" else None)
-    for note in (*made.notes(), *nothing_learnt(beliefs, ranking)):
+    standing = Standing(ground.setting, ground.measure, made, ground.gains, made.predict(ground.gains))
+    degrees = queries - 1 if distribution == "t" else None
+    ranking = standing.ranking(level=level, df=degrees, seed=seed, samples=samples)
+    for note in (*made.notes(), *nothing_learnt(standing.beliefs, ranking)):
         out.note(note)
-    standing, *remarks = ranking.notes()
+    if isinstance(standing.beliefs, IndependentBeliefs) and standing.beliefs.n_judged < standing.beliefs.n_items:
+        out.note(
+            "what is believed of one item counts as independent of the others, as in the papers: on real collections "
+            "such intervals are too narrow (earmark diagnose measures it)"
+        )
+    summary, *remarks = ranking.notes()
     if out.for_people:
         for remark in remarks:
             out.note(remark)
         show_ranking(ranking, out)
         _show_pairs(ranking, out, everything=pairs)
-        out.show(f"{standing}.", *_leader(ranking))
+        out.show(f"{summary}.", *_leader(ranking))
     else:
-        for remark in (standing, *remarks):
+        for remark in (summary, *remarks):
             out.note(remark)
         out.kinds(ranking.systems_frame(), ranking.pairs_frame(), pl.DataFrame([ranking.summary()]))
 

@@ -166,7 +166,8 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     Parameters
     ----------
     path : path
-        The file. CSV and Parquet may also have columns ``assessor``, ``time`` and ``sampled``.
+        The file. CSV and Parquet may also have columns ``assessor``, ``time`` and ``sampled``; a row without a gain
+        is a question not answered yet and does not count.
     scale : Scale, optional
         The judging scale; guessed from the gains where it is not given.
     encoding : str
@@ -175,7 +176,7 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     file = require_file(path)
     if _has_names(file, encoding):
         optional = ("assessor", "time", "sampled")
-        table = _rename(read_named(file, encoding=encoding), ("query", "document", "gain"), optional)
+        table = _answered(_rename(read_named(file, encoding=encoding), ("query", "document", "gain"), optional))
         frame = table.frame.with_columns(
             _ids(table, "query"), _ids(table, "document"), pl.Series("gain", _numbers(table, "gain"))
         )
@@ -218,6 +219,18 @@ def _judgments_layout(line: str) -> Layout:
     if line.count("\t") == 2:
         return Layout(three, separator="\t", comments=True)
     return Layout(three, comments=True) if len(words(line)) == 3 else TREC_QRELS
+
+
+def _answered(table: Table) -> Table:
+    """Leave out rows whose gain is empty: questions that nobody has answered yet."""
+    gain = table.frame["gain"]
+    empty = gain.cast(pl.String).str.strip_chars().fill_null("") == ""
+    if not empty.any():
+        return table
+    if empty.all():
+        raise InputError(expected="judgments", got="a file in which no gain is filled in", path=table.path)
+    rows = (~empty).arg_true()
+    return Table(table.frame.filter(~empty), table.path, lambda row: table.line_of(int(rows[row])))
 
 
 def read_cliques(path: AnyPath, *, encoding: str = "utf-8") -> Cliques:

@@ -52,7 +52,7 @@ def group_places(lists: JudgedLists) -> GroupPlaces:
     """Locate the group of every hit; documents of gain 0 are in no group."""
     truth = lists.truth
     if truth.gain.ndim > 1:
-        raise ParameterError("partial orders are scored for one set of gains at a time")
+        raise ParameterError("ADR and its relatives score one set of gains at a time and cannot be estimated: use nDCG")
     # Rows stand best first within each query, so equal neighbours are groups.
     of, gain = truth.query_of_row, truth.gain
     ordered = gain > 0

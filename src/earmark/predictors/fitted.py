@@ -25,8 +25,8 @@ OUTPUT_TIER = ("pTEAM", "aRANK", "pART", "sGEN", "pGEN", "sGEN:pGEN")
 JUDGMENT_TIERS = (("aSYS",), ("aSYS", "aDOC"), ("aSYS", "aDOC", "aGEN"), ("aSYS", "aDOC", "aGEN", "aART"))
 # Few judgments must not be read as certainty: coefficients are pulled to 0 as if by one contrary observation each.
 _RIDGE = 1.0
-_ROWS_PER_FEATURE = 5
-_FEWEST_ROWS = 20
+_ROWS_PER_FEATURE = 10
+_FEWEST_ROWS = 30
 
 
 @dataclass(frozen=True, eq=False)
