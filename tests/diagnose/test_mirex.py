@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 from scipy.special import ndtr
 
+from earmark.diagnose.amount_judged import error_of_system_means
 from earmark.diagnose.calibration import accuracy_by_confidence, reliability_curve, sign_agreement
 from earmark.diagnose.coverage import integral_transform, interval_coverage
-from earmark.diagnose.judging import difference_quantiles, error_of_system_means, judged_by_system, judged_mix
-from earmark.diagnose.proper_scores import decompose_score, ranked_probability_score, summarise_errors
+from earmark.diagnose.decomposition import decompose_score
+from earmark.diagnose.judging import difference_quantiles, judged_by_system, judged_mix
+from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.inference.significance import compare_scores
 from earmark.predictors.published import published_model
 

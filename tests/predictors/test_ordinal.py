@@ -1,4 +1,4 @@
-"""Proportional-odds regression against R and statsmodels, finite differences, relations and simulation."""
+"""Proportional-odds regression against R and statsmodels, relations and simulation."""
 
 import warnings
 
@@ -7,34 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from ordinal_rows import FEATURES, LEVELS, assert_same_fit, draw_rows, problems
 from scipy import stats
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from earmark.errors import NotConverged, ParameterError
-from earmark.predictors.ordinal import (
-    OrdinalModel,
-    backward_elimination,
-    fit_ordinal,
-    ordinal_objective,
-    predict_levels,
-)
-
-
-def draw_rows(seed, n, coefficients, cuts):
-    """Rows of a true model: features and levels, `cuts` being the thresholds of the latent logistic variable."""
-    rng = np.random.default_rng(seed)
-    features = rng.normal(size=(n, len(coefficients)))
-    return features, np.digitize(features @ coefficients + rng.logistic(size=n), cuts)
-
-
-def assert_same_fit(one: OrdinalModel, other: OrdinalModel, atol=1e-7):
-    np.testing.assert_allclose(one.intercepts, other.intercepts, atol=atol)
-    np.testing.assert_allclose(one.coefficients, other.coefficients, atol=atol)
-    np.testing.assert_allclose(one.intercept_errors, other.intercept_errors, atol=atol)
-    np.testing.assert_allclose(one.coefficient_errors, other.coefficient_errors, atol=atol)
-    assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-8)
-    assert one.null_log_likelihood == pytest.approx(other.null_log_likelihood, abs=1e-8)
-
+from earmark.predictors.ordinal import fit_ordinal, predict_levels
 
 # ---- values by other programs ----------------------------------------------------------------------------------------
 
@@ -124,77 +102,6 @@ def test_two_levels_are_binary_logistic_regression():
     np.testing.assert_allclose(predict_levels(ours, features)[:, 1], peer.predict(), atol=1e-6)
 
 
-# ---- the objective ---------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def problems(draw):
-    """Parameters, features, levels, weights and ridge of any small problem, not necessarily near an optimum."""
-    n_levels = draw(st.integers(2, 6))
-    n, f = draw(st.integers(1, 8)), draw(st.integers(0, 3))
-    moderate = st.floats(-3, 3).map(lambda v: round(v, 3))
-    gaps = draw(arrays(float, n_levels - 1, elements=st.floats(0.05, 3)))
-    coefficients = draw(arrays(float, f, elements=moderate))
-    parameters = np.concatenate((draw(moderate) + 2 - np.cumsum(gaps), coefficients))
-    features = draw(arrays(float, (n, f), elements=moderate))
-    levels = draw(arrays(np.int64, n, elements=st.integers(0, n_levels - 1)))
-    weights = draw(arrays(float, n, elements=st.floats(0, 4)))
-    return parameters, features, levels, n_levels, draw(st.sampled_from([0.0, 0.3])), weights
-
-
-@given(problems())
-def test_value_is_the_penalised_likelihood_by_definition(problem):
-    parameters, features, levels, n_levels, ridge, weights = problem
-    intercepts, coefficients = parameters[: n_levels - 1], parameters[n_levels - 1 :]
-    reached = expit(np.concatenate(([np.inf], intercepts, [-np.inf])) + (features @ coefficients)[:, None])
-    rows = np.arange(len(levels))
-    by_definition = -weights @ np.log(reached[rows, levels] - reached[rows, levels + 1])
-    by_definition += ridge / 2 * coefficients @ coefficients
-    value, _, _ = ordinal_objective(parameters, features, levels, n_levels=n_levels, ridge=ridge, weights=weights)
-    assert value == pytest.approx(by_definition, rel=1e-9, abs=1e-9)
-
-
-@given(problems())
-def test_gradient_and_hessian_by_finite_differences(problem):
-    parameters, features, levels, n_levels, ridge, weights = problem
-
-    def objective(at):
-        return ordinal_objective(at, features, levels, n_levels=n_levels, ridge=ridge, weights=weights)
-
-    _, gradient, hessian = objective(parameters)
-    h = 1e-5
-    for i, nudge in enumerate(h * np.eye(len(parameters))):
-        ahead, behind = objective(parameters + nudge), objective(parameters - nudge)
-        assert gradient[i] == pytest.approx((ahead[0] - behind[0]) / (2 * h), rel=1e-5, abs=1e-5)
-        np.testing.assert_allclose(hessian[i], (ahead[1] - behind[1]) / (2 * h), rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12, atol=1e-15)
-    assert np.linalg.eigvalsh(hessian).min() > -1e-9 * (1 + np.abs(hessian).max())
-    of_cuts = hessian[: n_levels - 1, : n_levels - 1]
-    np.testing.assert_array_equal(np.triu(of_cuts, 2), 0)
-
-
-@pytest.mark.parametrize("far", [40.0, 800.0, 1e6])
-def test_tails_keep_every_digit(far):
-    # One row, one feature: log P(level 0) = -far where reaching level 1 is certain, and by symmetry at the other end;
-    # in the middle level log(e^-far - e^-(far+1)) = -far + log(1 - 1/e).
-    parameters = np.array([0.5, -0.5, 1.0])
-    for x, level, expected in [
-        (far - 0.5, 0, far),
-        (0.5 - far, 2, far),
-        (-0.5 - far, 1, far - np.log(-np.expm1(-1))),
-        (far + 0.5, 1, far - np.log(-np.expm1(-1))),
-    ]:
-        value, gradient, hessian = ordinal_objective(parameters, np.array([[x]]), np.array([level]), n_levels=3)
-        assert value == pytest.approx(expected, rel=1e-15)
-        assert np.isfinite(gradient).all()
-        assert np.isfinite(hessian).all()
-
-
-def test_objective_refuses_intercepts_out_of_order():
-    with pytest.raises(ParameterError, match=r"finite and strictly decreasing, got \[0.0, 1.0\]"):
-        ordinal_objective(np.array([0.0, 1.0]), np.empty((1, 0)), np.array([0]), n_levels=3)
-
-
 # ---- prediction ------------------------------------------------------------------------------------------------------
 
 
@@ -234,7 +141,6 @@ def test_prediction_errors(model, features, message):
 
 # ---- relations -------------------------------------------------------------------------------------------------------
 
-FEATURES, LEVELS = draw_rows(11, 120, [0.9, -0.4], [-1.5, -0.2, 0.4, 1.8])
 FITTED = fit_ordinal(FEATURES, LEVELS, n_levels=5)
 
 
@@ -493,85 +399,6 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     np.testing.assert_allclose(errors.mean(axis=0), estimates.std(axis=0), rtol=0.15)
 
 
-# ---- backward elimination --------------------------------------------------------------------------------------------
-
-
-def selection_problem(seed=21, n=1500):
-    """Six features: two that matter, an interaction that matters with a part that does not, two of pure noise."""
-    rng = np.random.default_rng(seed)
-    a, b, c, noise, more = rng.normal(size=(5, n))
-    features = np.column_stack((a, b, c, b * c, noise, more))
-    latent = 0.8 * a + 0.5 * b + 0.6 * b * c + rng.logistic(size=n)
-    return features, ("a", "b", "c", "b:c", "noise", "more"), np.digitize(latent, [-1, 0, 1])
-
-
-def test_elimination_by_p_value_keeps_what_matters():
-    features, names, levels = selection_problem()
-    result = backward_elimination(features, names, levels, n_levels=4)
-    assert result.kept == ("a", "b", "c", "b:c")  # c alone does nothing, but the interaction needs it
-    assert {step.removed for step in result.path} == {"noise", "more"}
-    assert_same_fit(result.model, fit_ordinal(features[:, :4], levels, n_levels=4))
-    assert result.model.p_values[2] > 1e-4
-    full = fit_ordinal(features, levels, n_levels=4)
-    assert result.path[0].p_value == pytest.approx(max(full.p_values[[4, 5]]))
-    assert result.path[0].aic_before == pytest.approx(full.aic)
-    assert result.path[1].aic_before == result.path[0].aic_after
-    assert result.path[-1].aic_after == result.model.aic
-
-
-def test_parts_of_an_interaction_can_go_after_it():
-    features, names, levels = selection_problem()
-    renamed = ("a", "b", "c", "b×c", "noise", "more")
-    assert backward_elimination(features, renamed, levels, n_levels=4).kept == ("a", "b", "b×c")
-    noise_interaction = ("a", "b", "c", "keep", "noise", "c:noise")
-    path = [step.removed for step in backward_elimination(features, noise_interaction, levels, n_levels=4).path]
-    assert path.index("c:noise") < path.index("c")
-    assert path.index("c:noise") < path.index("noise")
-    assert names != renamed
-
-
-def test_elimination_by_aic_is_the_greedy_descent():
-    features, _, levels = selection_problem(n=300)
-    names = [f"f{i}" for i in range(6)]
-    result = backward_elimination(features, names, levels, n_levels=4, criterion="aic")
-    columns = list(range(6))
-    aic = fit_ordinal(features, levels, n_levels=4).aic
-    removed = []
-    while columns:
-        candidates = {c: fit_ordinal(features[:, [k for k in columns if k != c]], levels, n_levels=4) for c in columns}
-        best = min(candidates, key=lambda c: candidates[c].aic)
-        if candidates[best].aic > aic:
-            break
-        aic = candidates[best].aic
-        columns.remove(best)
-        removed.append(names[best])
-    assert [step.removed for step in result.path] == removed
-    assert result.kept == tuple(names[c] for c in columns)
-    assert result.model.aic == pytest.approx(aic, abs=1e-6)
-    assert all(step.aic_after <= step.aic_before for step in result.path)
-
-
-def test_thresholds_make_models_smaller_or_larger():
-    features, names, levels = selection_problem()
-    assert backward_elimination(features, names, levels, n_levels=4, threshold=1).kept == names
-    nothing = backward_elimination(features, names, levels, n_levels=4, criterion="aic", threshold=1e9)
-    assert nothing.kept == ()
-    assert len(nothing.path) == 6
-    assert nothing.model.log_likelihood == pytest.approx(nothing.model.null_log_likelihood)
-
-
-def test_elimination_with_weights_and_a_constant():
-    features, names, levels = selection_problem(n=400)
-    weights = np.random.default_rng(1).integers(0, 3, len(levels))
-    with_constant = np.column_stack((features, np.ones(len(levels))))
-    by_weight = backward_elimination(with_constant, (*names, "one"), levels, n_levels=4, weights=weights)
-    repeated = backward_elimination(np.repeat(features, weights, axis=0), names, np.repeat(levels, weights), n_levels=4)
-    assert by_weight.path[0].removed == "one"
-    assert by_weight.kept == repeated.kept
-    by_aic = backward_elimination(with_constant, (*names, "one"), levels, n_levels=4, criterion="aic")
-    assert "one" not in by_aic.kept
-
-
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -612,21 +439,3 @@ def test_a_missing_value_names_its_column():
         fit_ordinal(holed, LEVELS, n_levels=5)
     with pytest.raises(ParameterError, match=r"feature 'pART' has 2 values"):
         fit_ordinal(holed, LEVELS, n_levels=5, names=["OV", "pART"])
-    with pytest.raises(ParameterError, match=r"feature 'pART' has 2 values"):
-        backward_elimination(holed, ["OV", "pART"], LEVELS, n_levels=5)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"criterion": "bic"}, "unknown criterion 'bic': use aic or p"),
-        ({"names": ["a", "a"]}, "names of features have to differ, got 'a' twice"),
-        ({"names": ["a"]}, "1 names for 2 columns"),
-        ({"threshold": 0.0}, "a p-value above 0 and up to 1, got 0"),
-        ({"threshold": np.nan, "criterion": "aic"}, "a finite difference of AIC, got nan"),
-    ],
-)
-def test_elimination_errors(change, message):
-    arguments = {"names": ["a", "b"], "n_levels": 5, **change}
-    with pytest.raises(ParameterError, match=message):
-        backward_elimination(FEATURES, arguments.pop("names"), LEVELS, **arguments)

@@ -6,71 +6,29 @@ further from the outcome its probability lies. It is divided by levels − 1 her
 and 1 (certain of the wrong end). With two levels it is the Brier score. Lower is better, and nobody can lower its
 expectation by stating anything but what they believe: the score is proper.
 
-**Parts of the score.** Forecasts are put into groups within which they are (nearly) equal. With :math:`y_k` the
-cumulative forecast that stands for group k, :math:`\bar o_k` the cumulative share of outcomes in the group, and
-:math:`\bar o` that of all items, and squares summed over the levels but the last and divided by their number [2]_,
-
-.. math::
-    REL = \sum_k \tfrac{n_k}{N} (y_k - \bar o_k)^2, \quad
-    RES = \sum_k \tfrac{n_k}{N} (\bar o_k - \bar o)^2, \quad
-    UNC = \bar o (1 - \bar o)
-
-*Reliability* (lower is better; BIAS [3]_ calls it the reliability error, its Eq. 3.1) is the distance between what was
-claimed and what happened, *resolution* (higher is better) how much the groups differ in what happened, *uncertainty*
-what a forecaster would score who knows the overall shares and nothing else. The identity is
-
-.. math:: RPS = REL - RES + UNC + WGV - WGC
-
-where the last two vanish if the forecasts within a group are equal [4]_: with :math:`f_i` the forecast and
-:math:`o_i` the outcome of item i in group k, :math:`WGV = \tfrac1N \sum (f_i - y_k)^2` and
-:math:`WGC = \tfrac2N \sum (f_i - y_k)(o_i - y_k)`.
-
-**Groups as BIAS makes them.** Hardly two forecasts of a model are equal, so probabilities are first rounded to a few
-values. Evenly spaced values would waste most of them, as most probabilities are small, so the values follow the
-quantiles of all probabilities given to any level of any item; the rounded probabilities of an item are then divided by
-their sum. Forecasts that are now equal are a group. Groups below a minimum size may be dropped, and with them their
-items. BIAS does not say which values it rounds to: here the probabilities are cut at quantiles into as many equal parts
-as values are wanted (equal probabilities stay together, so there may be fewer parts), and each is rounded to the mean
-of its part. In BIAS the rounded forecast stands for the group (``representative="rounded"``), so that its reliability
-also contains what the rounding did; by default here, the mean forecast of the group does.
-
-**Small groups look unreliable.** The share of outcomes in a group of n scatters about the truth with variance
-:math:`p (1 - p) / n`, all of which goes into REL, and into RES. Hence BIAS's advice to compare reliabilities on equal
-numbers of forecasts only. The ``corrected_*`` parts have this expectation taken out [5]_; they have the same sum.
+What the score is made of, and how much of it is dishonesty, is in :mod:`earmark.diagnose.decomposition`.
 
 References
 ----------
 .. [1] E. S. Epstein (1969). A scoring system for probability forecasts of ranked categories. J. Appl. Meteorol. 8,
    985-987.
-.. [2] A. H. Murphy (1972). Scalar and vector partitions of the ranked probability score. Mon. Weather Rev. 100,
-   701-708.
-.. [3] T. Buckers (2021). Dealing with overconfidence and bias in low-cost evaluation of audio music similarity. MSc
-   thesis, Delft University of Technology; section 3.1.2.
-.. [4] D. B. Stephenson, C. A. S. Coelho, I. T. Jolliffe (2008). Two extra components in the Brier score decomposition.
-   Weather Forecast. 23, 752-757.
-.. [5] C. A. T. Ferro, T. E. Fricker (2012). A bias-corrected decomposition of the Brier score. Q. J. R. Meteorol. Soc.
-   138, 1954-1960.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from earmark.errors import ParameterError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Representative = Literal["mean", "rounded"]
 
 # Probabilities come out of exponentials and sums: what differs by less than this is meant to be equal.
 _PROBABILITY_NOISE = 1e-9
-_EQUAL_DECIMALS = 12
 
 
 def check_probabilities(probabilities: npt.ArrayLike) -> FloatArray:
@@ -146,7 +104,7 @@ def ranked_probability_scores(probabilities: npt.ArrayLike, observed: npt.ArrayL
     >>> ranked_probability_scores([[0.2, 0.6, 0.2], [0.6, 0.2, 0.2]], [2, 2]).round(3).tolist()
     [0.34, 0.5]
     """
-    forecast, outcome = _cumulative(*check_forecasts(probabilities, observed))
+    forecast, outcome = cumulative(*check_forecasts(probabilities, observed))
     scores: FloatArray = np.square(forecast - outcome).mean(axis=1)
     return scores
 
@@ -156,229 +114,11 @@ def ranked_probability_score(probabilities: npt.ArrayLike, observed: npt.ArrayLi
     return float(ranked_probability_scores(probabilities, observed).mean())
 
 
-@dataclass(frozen=True, eq=False)
-class ForecastGroups:
-    """Which forecasts count as equal.
-
-    Attributes
-    ----------
-    group_of : ndarray of int, shape (items,)
-        The group of every item, 0..groups-1.
-    rounded : ndarray of float, shape (groups, levels)
-        The rounded forecast that the members of a group share.
-    values : ndarray of float, shape (values,)
-        What probabilities were rounded to, before those of an item were divided by their sum; empty where nothing was
-        rounded.
-    """
-
-    group_of: IntArray
-    rounded: FloatArray
-    values: FloatArray
-
-    @property
-    def sizes(self) -> IntArray:
-        """Number of items of every group, shape (groups,)."""
-        return np.bincount(self.group_of, minlength=len(self.rounded)).astype(np.int64)
-
-    def take(self, items: npt.NDArray[np.int64] | BoolArray) -> ForecastGroups:
-        """Keep some of the items (indices or a mask); groups keep their numbers, also if nothing is left of them."""
-        return ForecastGroups(group_of=self.group_of[items], rounded=self.rounded, values=self.values)
-
-
-def group_forecasts(probabilities: npt.ArrayLike, *, n_values: int | None = 10) -> ForecastGroups:
-    """Group forecasts that are equal once probabilities are rounded to a few values; see the head of this module.
-
-    Parameters
-    ----------
-    probabilities : array-like, shape (items, levels)
-    n_values : int or None, at least 1
-        How many values to round to, at most; None groups forecasts that are equal as they are.
-
-    Examples
-    --------
-    >>> groups = group_forecasts([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], n_values=2)
-    >>> groups.values.round(2).tolist(), groups.group_of.tolist(), groups.rounded.round(2).tolist()
-    ([0.2, 0.8], [1, 1, 0], [[0.2, 0.8], [0.8, 0.2]])
-    """
-    matrix = check_probabilities(probabilities)
-    if n_values is None:
-        rounded, values = matrix, np.empty(0)
-    elif n_values < 1:
-        raise ParameterError(f"probabilities are rounded to at least one value, got n_values={n_values}")
-    else:
-        # Cuts are probabilities that occur, each the last of its part, so that no part but the last can be empty.
-        cuts = np.unique(np.quantile(matrix, np.arange(1, n_values) / n_values, method="inverted_cdf"))
-        part = np.searchsorted(cuts, matrix).ravel()
-        values = np.bincount(part, weights=matrix.ravel()) / np.bincount(part)
-        rounded = values[part].reshape(matrix.shape)
-        # Some probability of the row is positive, hence the mean of its part, hence this sum.
-        rounded = rounded / rounded.sum(axis=1, keepdims=True)
-    distinct, group_of = np.unique(np.round(rounded, _EQUAL_DECIMALS), axis=0, return_inverse=True)
-    return ForecastGroups(group_of=group_of.reshape(-1).astype(np.int64), rounded=distinct, values=values)
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreParts:
-    """The ranked probability score of the items in groups that are large enough, and what it is made of.
-
-    Attributes
-    ----------
-    score : float, 0..1
-        ``reliability - resolution + uncertainty + within_variance - within_covariance``.
-    reliability, resolution, uncertainty : float
-        See the head of the module.
-    within_variance, within_covariance : float
-        What forecasts that differ within their group add to the score and take from it.
-    n_items, n_kept : int
-        Items given, and items in groups that were not dropped: all numbers here are about the latter.
-    sizes : ndarray of int, shape (groups,)
-        Items in every group that was kept.
-    forecast, outcome : ndarray of float, shape (groups, levels - 1)
-        The cumulative forecast that stands for a group and the cumulative shares of its outcomes; the last level is
-        left out, being 1.
-    """
-
-    score: float
-    reliability: float
-    resolution: float
-    uncertainty: float
-    within_variance: float
-    within_covariance: float
-    n_items: int
-    n_kept: int
-    sizes: IntArray
-    forecast: FloatArray
-    outcome: FloatArray
-
-    @property
-    def corrected_reliability(self) -> float:
-        """Reliability without what chance alone adds on average; it may fall below 0.
-
-        The outcomes of a group are taken to be equally likely. Where its forecasts differ, and rightly so, their
-        variance within the group over the size of the group is taken out beyond that.
-
-        Raises
-        ------
-        ParameterError
-            If a group has a single item, whose scatter nobody can know.
-        """
-        return self.reliability - self._scatter()
-
-    @property
-    def corrected_resolution(self) -> float:
-        """Resolution without what chance alone adds on average; raises as `corrected_reliability` does."""
-        return self.resolution - self._scatter() + self.uncertainty / (self.n_kept - 1)
-
-    @property
-    def corrected_uncertainty(self) -> float:
-        """Uncertainty with a divisor of one item less; raises as `corrected_reliability` does."""
-        self._scatter()
-        return self.uncertainty * self.n_kept / (self.n_kept - 1)
-
-    def _scatter(self) -> float:
-        """Estimate the mean squared distance of the groups' outcome shares from what they are shares of."""
-        if self.sizes.min() < 2:
-            raise ParameterError(
-                "the correction needs two items in every group,"
-                f" got {np.count_nonzero(self.sizes < 2)} group(s) of one: ask for min_group_size=2"
-            )
-        variance = (self.outcome * (1 - self.outcome)).mean(axis=1) / (self.sizes - 1)
-        return float(self.sizes @ variance) / self.n_kept
-
-
-def decompose_score(
-    probabilities: npt.ArrayLike,
-    observed: npt.ArrayLike,
-    *,
-    n_values: int | None = 10,
-    min_group_size: int = 1,
-    representative: Representative = "mean",
-) -> ScoreParts:
-    """Split the ranked probability score into reliability, resolution, uncertainty and two terms within groups.
-
-    Parameters
-    ----------
-    probabilities : array-like, shape (items, levels)
-    observed : array-like of int, shape (items,), 0..levels-1
-    n_values : int or None
-        How many values to round probabilities to before grouping; None groups equal forecasts only.
-    min_group_size : int, at least 1
-        Groups with fewer items are left out, with their items.
-    representative : {'mean', 'rounded'}
-        What stands for a group: the mean of its forecasts, or their common rounded forecast as in BIAS.
-
-    Returns
-    -------
-    ScoreParts
-
-    Raises
-    ------
-    ParameterError
-        If no group is large enough, or an argument makes no sense.
-
-    Examples
-    --------
-    >>> parts = decompose_score([[0.5, 0.5], [0.5, 0.5], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1], n_values=None)
-    >>> parts.score, parts.reliability, parts.resolution, parts.uncertainty
-    (0.125, 0.0, 0.0625, 0.1875)
-    """
-    groups = group_forecasts(probabilities, n_values=n_values)
-    return decompose_grouped(
-        probabilities, observed, groups, min_group_size=min_group_size, representative=representative
-    )
-
-
-def decompose_grouped(
-    probabilities: npt.ArrayLike,
-    observed: npt.ArrayLike,
-    groups: ForecastGroups,
-    *,
-    min_group_size: int = 1,
-    representative: Representative = "mean",
-) -> ScoreParts:
-    """Split the ranked probability score by groups that are there already; as :func:`decompose_score` otherwise."""
-    matrix, levels = check_forecasts(probabilities, observed)
-    if groups.group_of.shape != levels.shape or groups.rounded.shape[1] != matrix.shape[1]:
-        raise ParameterError(
-            f"expected groups of {len(levels)} items with {matrix.shape[1]} levels, got groups of"
-            f" {len(groups.group_of)} items with {groups.rounded.shape[1]} levels"
-        )
-    if min_group_size < 1:
-        raise ParameterError(f"a group has at least one item, got min_group_size={min_group_size}")
-    if representative not in get_args(Representative):
-        raise ParameterError(f"unknown representative {representative!r}, choose from mean, rounded")
-    all_sizes = groups.sizes
-    large = all_sizes >= min_group_size
-    if not large.any():
-        raise ParameterError(
-            f"no group of forecasts has {min_group_size} items, the largest has {all_sizes.max()}:"
-            " lower min_group_size or round to fewer values"
-        )
-    kept = large[groups.group_of]
-    group_of = (np.cumsum(large) - 1)[groups.group_of[kept]]
-    sizes = all_sizes[large]
-    forecast, outcome = _cumulative(matrix[kept], levels[kept])
-    group_outcome = _group_means(outcome, group_of, sizes)
-    if representative == "mean":
-        group_forecast = _group_means(forecast, group_of, sizes)
-    else:
-        group_forecast = np.cumsum(groups.rounded[large], axis=1)[:, :-1]
-    overall = outcome.mean(axis=0)
-    weight = sizes / sizes.sum()
-    off_group = forecast - group_forecast[group_of]
-    return ScoreParts(
-        score=float(np.square(forecast - outcome).mean()),
-        reliability=float(weight @ np.square(group_forecast - group_outcome).mean(axis=1)),
-        resolution=float(weight @ np.square(group_outcome - overall).mean(axis=1)),
-        uncertainty=float((overall * (1 - overall)).mean()),
-        within_variance=float(np.square(off_group).mean()),
-        within_covariance=float(2 * (off_group * (outcome - group_forecast[group_of])).mean()),
-        n_items=len(levels),
-        n_kept=int(sizes.sum()),
-        sizes=sizes,
-        forecast=group_forecast,
-        outcome=group_outcome,
-    )
+def cumulative(probabilities: FloatArray, observed: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Cumulative forecast and outcome, shape (items, levels - 1): the last level adds nothing, both being 1."""
+    n_steps = probabilities.shape[1] - 1
+    forecast = np.cumsum(probabilities, axis=1)[:, :-1]
+    return forecast, (observed[:, None] <= np.arange(n_steps)).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -463,17 +203,3 @@ def check_estimates(
     if not (spread >= 0).all():
         raise ParameterError("variances must be 0 or more")
     return center.ravel(), spread.ravel(), true.ravel()
-
-
-def _cumulative(probabilities: FloatArray, observed: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Cumulative forecast and outcome, shape (items, levels - 1): the last level adds nothing, both being 1."""
-    n_steps = probabilities.shape[1] - 1
-    forecast = np.cumsum(probabilities, axis=1)[:, :-1]
-    return forecast, (observed[:, None] <= np.arange(n_steps)).astype(np.float64)
-
-
-def _group_means(values: FloatArray, group_of: IntArray, sizes: IntArray) -> FloatArray:
-    """Means of the rows of each group, shape (groups, columns)."""
-    n_items = len(values)
-    membership = sparse.csr_array((np.ones(n_items), (group_of, np.arange(n_items))), shape=(sizes.size, n_items))
-    return np.asarray(membership @ values) / sizes[:, None]

@@ -11,14 +11,8 @@ with :math:`\alpha_1 > \alpha_2 > \dots`, so that every probability is positive.
 
 How it is fitted
 ----------------
-With :math:`u = \alpha_y + x\cdot\beta` and :math:`v = \alpha_{y+1} + x\cdot\beta` for a row of level y (and
-:math:`\alpha_0 = \infty`, :math:`\alpha_L = -\infty`) the likelihood of a row factors exactly,
-
-.. math:: \sigma(u) - \sigma(v) = \sigma(u)\,\sigma(-v)\,(1 - e^{-(\alpha_y - \alpha_{y+1})}),
-
-so its logarithm is a sum of three concave terms, none of which subtracts nearly equal numbers, however far out
-in the tails, and the third of which depends on the level alone and keeps the intercepts in order like a barrier.
-Newton's method with step-halving therefore finds the one optimum. Two small priors make it exist always:
+The logarithm of the likelihood is concave (:mod:`earmark.predictors.ordinal_likelihood` says why), so that
+Newton's method with step-halving finds the one optimum. Two small priors make it exist always:
 
 * *ridge*: ``ridge / 2 * sum(b**2)`` is taken from the log-likelihood, b being the coefficients of the
   standardised features. This is a normal prior with standard deviation ``1 / sqrt(ridge)`` (100 by default: no
@@ -44,22 +38,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
+from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
 from earmark.errors import NotConverged, ParameterError
-
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-Objective: TypeAlias = tuple[float, FloatArray, FloatArray]
+from earmark.predictors.ordinal_likelihood import (
+    FloatArray,
+    Objective,
+    checked_features,
+    checked_levels,
+    checked_weights,
+    cuts_and_gaps,
+    null_intercepts,
+    ordinal_objective,
+)
 
 DEFAULT_RIDGE = 1e-4
 DEFAULT_UNSEEN_COUNT = 0.1
-DEFAULT_THRESHOLD = {"aic": 0.0, "p": 1e-4}
 
 # What the sum of a log-likelihood may wobble by, relative to its size, without being worse.
 _ROUNDING = 1e-13
@@ -67,8 +65,6 @@ _SMALLEST_STEP = 2.0**-40
 _SINGULAR = 1e-12
 # A level with a smaller share of the weight counts as unseen: its two cuts would be one in double precision.
 _RAREST = 1e-10
-_CUTS_AROUND = np.array([[0], [1]])
-_SIDE = np.array([[1.0], [-1.0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,81 +161,12 @@ def predict_levels(model: Coefficients, features: ArrayLike) -> FloatArray:
     [[0.5, 0.5], [0.2689, 0.7311]]
     """
     intercepts, coefficients = _coefficients_of(model)
-    x = _checked_features(features, None)
+    x = checked_features(features, None)
     if x.shape[1] != len(coefficients):
         raise ParameterError(f"the model has {len(coefficients)} coefficients, the features {x.shape[1]} columns")
-    cuts, gaps = _cuts_and_gaps(intercepts)
+    cuts, gaps = cuts_and_gaps(intercepts)
     log_odds = cuts + (x @ coefficients)[:, np.newaxis]
     return np.asarray(expit(log_odds[:, :-1]) * expit(-log_odds[:, 1:]) * -np.expm1(-gaps), dtype=np.float64)
-
-
-def ordinal_objective(
-    parameters: FloatArray,
-    features: FloatArray,
-    levels: IntArray,
-    *,
-    n_levels: int,
-    ridge: float = 0.0,
-    weights: FloatArray | None = None,
-) -> Objective:
-    r"""Penalised negative log-likelihood with its gradient and Hessian; convex.
-
-    .. math:: -\sum_i w_i \log P(G = l_{y_i} \mid x_i) + \tfrac12\,\mathrm{ridge}\,\|\beta\|^2
-
-    Parameters
-    ----------
-    parameters : float array, shape (L - 1 + f,)
-        The intercepts, strictly decreasing, then the coefficients.
-    features : float array, shape (n, f)
-        Taken as they are: the penalty is on the coefficients of these features.
-    levels : int array, shape (n,), values in 0..L-1
-    n_levels : int
-        L.
-    ridge : float, at least 0
-    weights : float array, shape (n,), optional
-        How often every row counts; 1 without.
-
-    Returns
-    -------
-    value : float
-    gradient : float array, shape (L - 1 + f,)
-    hessian : float array, shape (L - 1 + f, L - 1 + f)
-        Symmetric; its block of the intercepts is tridiagonal, as a row touches only the two cuts of its level.
-    """
-    n_cuts, n_rows = n_levels - 1, len(levels)
-    coefficients = parameters[n_cuts:]
-    cuts, gaps = _cuts_and_gaps(parameters[:n_cuts])
-    w = np.ones(n_rows) if weights is None else weights
-    # A row of level y lies between cuts y and y + 1: it has reached the one and has not passed the other.
-    around = levels + _CUTS_AROUND
-    log_rows, slope, bend = _log_logistic(_SIDE * (cuts[around] + features @ coefficients))
-    slope *= _SIDE * w
-    bend *= w
-    counts = np.bincount(levels, w, minlength=n_levels).astype(np.float64, copy=False)
-    penalty = 0.5 * ridge * float(coefficients @ coefficients)
-    value = penalty - float((log_rows @ w).sum()) - float(counts @ np.log(-np.expm1(-gaps)))
-
-    def by_cut(values: FloatArray) -> FloatArray:
-        sums = np.bincount(around.ravel(), values.ravel(), minlength=n_levels + 1)
-        return sums[1:-1].astype(np.float64, copy=False)
-
-    def features_by_cut(bends: FloatArray, cut: IntArray) -> FloatArray:
-        at_cut = csc_array((bends, cut, np.arange(n_rows + 1)), shape=(n_levels + 1, n_rows))
-        return np.asarray(at_cut @ features)[1:-1]
-
-    # The derivative of log(1 - e^-gap) pushes the two cuts of a level apart; outer gaps are infinite, their push is 0.
-    odds = np.exp(-gaps) / -np.expm1(-gaps)
-    push, bend_of_push = counts * odds, counts * odds * (1 + odds)
-    gradient = np.concatenate((-by_cut(slope) - np.diff(push), ridge * coefficients - slope.sum(axis=0) @ features))
-
-    hessian = np.empty((len(parameters), len(parameters)))
-    on_cuts = by_cut(bend) + bend_of_push[1:] + bend_of_push[:-1]
-    between = -bend_of_push[1:-1]
-    hessian[:n_cuts, :n_cuts] = np.diag(on_cuts) + np.diag(between, 1) + np.diag(between, -1)
-    hessian[:n_cuts, n_cuts:] = features_by_cut(bend[0], around[0]) + features_by_cut(bend[1], around[1])
-    hessian[n_cuts:, :n_cuts] = hessian[:n_cuts, n_cuts:].T
-    hessian[n_cuts:, n_cuts:] = (features.T * bend.sum(axis=0)) @ features + ridge * np.eye(len(coefficients))
-    return value, gradient, hessian
 
 
 def fit_ordinal(
@@ -295,9 +222,9 @@ def fit_ordinal(
     >>> bool(model.coefficients[0] > 0), model.n_levels
     (True, 3)
     """
-    x = _checked_features(features, names)
-    y = _checked_levels(levels, n_levels, len(x))
-    w = _checked_weights(weights, len(x))
+    x = checked_features(features, names)
+    y = checked_levels(levels, n_levels, len(x))
+    w = checked_weights(weights, len(x))
     if not (math.isfinite(ridge) and ridge >= 0):
         raise ParameterError(f"ridge is a number of at least 0, got {ridge:g}")
     if not (math.isfinite(unseen_count) and unseen_count > 0):
@@ -320,7 +247,7 @@ def fit_ordinal(
 
     if start is None:
         filled = np.bincount(padded_levels, padded_weights).astype(np.float64, copy=False)
-        first = np.concatenate((_null_intercepts(filled), np.zeros(int(varying.sum()))))
+        first = np.concatenate((null_intercepts(filled), np.zeros(int(varying.sum()))))
     else:
         first = _standardised_start(start, n_levels, centre, spread)
     parameters, hessian, iterations = _newton(
@@ -345,141 +272,6 @@ def fit_ordinal(
         iterations=iterations,
         converged=True,
     )
-
-
-@dataclass(frozen=True)
-class EliminationStep:
-    """One feature taken out of a model.
-
-    Attributes
-    ----------
-    removed : str
-        The feature.
-    p_value : float
-        Its Wald p-value while it was still in.
-    aic_before, aic_after : float
-        Akaike's criterion of the models with and without it.
-    """
-
-    removed: str
-    p_value: float
-    aic_before: float
-    aic_after: float
-
-
-@dataclass(frozen=True, eq=False)
-class Elimination:
-    """What backward elimination left: the features kept, in their first order, the model and the way there."""
-
-    kept: tuple[str, ...]
-    model: OrdinalModel
-    path: tuple[EliminationStep, ...]
-
-
-def backward_elimination(
-    features: ArrayLike,
-    names: Sequence[str],
-    levels: ArrayLike,
-    *,
-    n_levels: int,
-    criterion: Literal["aic", "p"] = "p",
-    threshold: float | None = None,
-    ridge: float = DEFAULT_RIDGE,
-    weights: ArrayLike | None = None,
-) -> Elimination:
-    """Simplify a model one feature at a time, beginning with all of them.
-
-    The models of [2]_ were found by starting from the saturated model and keeping features with p < 0.0001; others
-    "did improve the model", but marginally. Both readings are here:
-
-    * ``"p"``: while the largest Wald p-value is at least `threshold` (0.0001), that feature goes;
-    * ``"aic"``: while some feature can go with AIC rising by no more than `threshold` (0), the one goes whose
-      going leaves the lowest AIC. A positive threshold asks for a simpler model.
-
-    A feature whose name is part of an interaction still in the model (``sGEN`` of ``sGEN:pGEN``) stays for as long
-    as the interaction does: without its parts an interaction has no meaning of its own.
-
-    Parameters
-    ----------
-    features : float array, shape (n, f)
-    names : sequence of str, length f
-        All different; an interaction names its parts with colons between.
-    levels, n_levels, ridge, weights
-        As in `fit_ordinal`.
-    criterion : {"p", "aic"}
-    threshold : float, optional
-
-    Returns
-    -------
-    Elimination
-        Every fit begins where the one before ended.
-    """
-    if criterion not in DEFAULT_THRESHOLD:
-        raise ParameterError(f"unknown criterion '{criterion}': use aic or p")
-    limit = DEFAULT_THRESHOLD[criterion] if threshold is None else threshold
-    if not math.isfinite(limit) or (criterion == "p" and not 0 < limit <= 1):
-        allowed = "a p-value above 0 and up to 1" if criterion == "p" else "a finite difference of AIC"
-        raise ParameterError(f"the threshold is {allowed}, got {limit:g}")
-    x = _checked_features(features, names)
-    if len(set(names)) < len(names):
-        repeated = next(name for name in names if list(names).count(name) > 1)
-        raise ParameterError(f"the names of features have to differ, got '{repeated}' twice")
-
-    def fit(columns: list[int], start: Coefficients | None) -> OrdinalModel:
-        return fit_ordinal(x[:, columns], levels, n_levels=n_levels, ridge=ridge, weights=weights, start=start)
-
-    def fit_without(position: int) -> OrdinalModel:
-        rest = columns[:position] + columns[position + 1 :]
-        return fit(rest, (model.intercepts, np.delete(model.coefficients, position)))
-
-    columns = list(range(len(names)))
-    model = fit(columns, None)
-    path: list[EliminationStep] = []
-    while columns:
-        kept = [names[column] for column in columns]
-        removable = [i for i, name in enumerate(kept) if not any(_is_part(name, other) for other in kept)]
-        p_values = model.p_values
-        if criterion == "p":
-            position = max(removable, key=lambda i: p_values[i])
-            if p_values[position] < limit:
-                break
-            simpler = fit_without(position)
-        else:
-            candidates = {i: fit_without(i) for i in removable}
-            position = min(candidates, key=lambda i: candidates[i].aic)
-            simpler = candidates[position]
-            # A constant feature goes too: its AIC difference is 0, up to rounding.
-            if simpler.aic - model.aic > limit + 1e-9 * (1 + abs(model.aic)):
-                break
-        path.append(EliminationStep(kept[position], float(p_values[position]), model.aic, simpler.aic))
-        model = simpler
-        del columns[position]
-    return Elimination(tuple(names[column] for column in columns), model, tuple(path))
-
-
-def _is_part(name: str, interaction: str) -> bool:
-    return set(name.split(":")) < set(interaction.split(":"))
-
-
-def _log_logistic(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give log σ(z), its derivative σ(-z) and minus its second derivative σ(z) σ(-z), exact in both tails."""
-    decay = np.exp(-np.abs(z))
-    tail = decay / (1 + decay)
-    return np.minimum(z, 0) - np.log1p(decay), np.where(z >= 0, tail, 1 - tail), tail / (1 + decay)
-
-
-def _cuts_and_gaps(intercepts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Add the outer cuts at infinity; the gap of a level is the distance between the cuts around it."""
-    if not (np.isfinite(intercepts).all() and np.all(np.diff(intercepts) < 0)):
-        raise ParameterError(f"intercepts have to be finite and strictly decreasing, got {intercepts.tolist()}")
-    cuts = np.concatenate(([np.inf], intercepts, [-np.inf]))
-    return cuts, cuts[:-1] - cuts[1:]
-
-
-def _null_intercepts(counts: FloatArray) -> FloatArray:
-    """Log-odds of reaching every level by its frequency alone."""
-    reached = np.cumsum(counts[::-1])[::-1][1:]
-    return np.asarray(np.log(reached) - np.log(np.cumsum(counts)[:-1]), dtype=np.float64)
 
 
 def _standards(x: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -611,48 +403,3 @@ def _coefficients_of(model: Coefficients) -> tuple[FloatArray, FloatArray]:
     if not np.isfinite(coefficients).all():
         raise ParameterError(f"coefficients have to be finite, got {coefficients.tolist()}")
     return intercepts, coefficients
-
-
-def _checked_features(features: ArrayLike, names: Sequence[str] | None) -> FloatArray:
-    x = np.asarray(features, dtype=np.float64)
-    if x.ndim != 2:
-        raise ParameterError(f"features are a table of rows × features, got an array of shape {x.shape}")
-    if names is not None and len(names) != x.shape[1]:
-        raise ParameterError(f"{len(names)} names for {x.shape[1]} columns of features")
-    finite = np.isfinite(x)
-    if not finite.all():
-        column = int(np.flatnonzero(~finite.all(axis=0))[0])
-        row = int(np.flatnonzero(~finite[:, column])[0])
-        label = f"column {column}" if names is None else f"'{names[column]}'"
-        raise ParameterError(
-            f"feature {label} has {int((~finite[:, column]).sum())} values that are not finite numbers, "
-            f"the first in row {row} ({x[row, column]:g}): leave these rows out or fill them in"
-        )
-    return x
-
-
-def _checked_levels(levels: ArrayLike, n_levels: int, n_rows: int) -> IntArray:
-    if n_levels < 2:
-        raise ParameterError(f"a scale has two or more levels, got n_levels={n_levels}")
-    y = np.asarray(levels)
-    if y.shape != (n_rows,):
-        raise ParameterError(f"one level per row of features: expected shape ({n_rows},), got {y.shape}")
-    if not n_rows:
-        raise ParameterError("a fit needs one or more rows, got none")
-    if not np.issubdtype(y.dtype, np.integer):
-        raise ParameterError(f"levels are the integers 0..{n_levels - 1}, got an array of {y.dtype}")
-    outside = np.flatnonzero((y < 0) | (y >= n_levels))
-    if outside.size:
-        raise ParameterError(f"levels are the integers 0..{n_levels - 1}, got {y[outside[0]]} in row {outside[0]}")
-    return y.astype(np.int64, copy=False)
-
-
-def _checked_weights(weights: ArrayLike | None, n_rows: int) -> FloatArray:
-    if weights is None:
-        return np.ones(n_rows)
-    w = np.asarray(weights, dtype=np.float64)
-    if w.shape != (n_rows,):
-        raise ParameterError(f"one weight per row of features: expected shape ({n_rows},), got {w.shape}")
-    if not (np.isfinite(w).all() and np.all(w >= 0) and np.any(w > 0)):
-        raise ParameterError("weights are finite, at least 0 and not all 0")
-    return w

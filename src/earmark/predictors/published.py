@@ -50,7 +50,8 @@ from numpy.typing import ArrayLike
 
 from earmark.data.tables import replacing
 from earmark.errors import InputError, ParameterError
-from earmark.predictors.ordinal import FloatArray, OrdinalModel, predict_levels
+from earmark.predictors.ordinal import OrdinalModel, predict_levels
+from earmark.predictors.ordinal_likelihood import FloatArray
 
 FORMAT = "earmark ordinal model 1"
 _KEYS = ("format", "name", "levels", "intercepts", "coefficients", "source")

@@ -25,9 +25,10 @@ from earmark.data.ground_truth import Floats, Ints
 from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 from earmark.predictors.base import Setting
+from earmark.predictors.elimination import EliminationStep, backward_elimination
 from earmark.predictors.fitted import OUTPUT_TIER
 from earmark.predictors.levels import model_levels, to_levels
-from earmark.predictors.ordinal import EliminationStep, OrdinalModel, backward_elimination, fit_ordinal
+from earmark.predictors.ordinal import OrdinalModel, fit_ordinal
 from earmark.predictors.published import NamedModel
 
 JUDGMENT_FEATURES = ("aSYS", "aDOC", "aGEN")

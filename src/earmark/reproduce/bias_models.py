@@ -18,7 +18,8 @@ from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact import estimate_linear
 from earmark.beliefs.normalised import FORMS, estimate_normalised, estimate_ratio
 from earmark.data.ground_truth import Floats, Ints
-from earmark.diagnose.proper_scores import decompose_score, ranked_probability_score, summarise_errors
+from earmark.diagnose.decomposition import decompose_score
+from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.measures.base import Measure, parse
 from earmark.predictors.features import Features
 from earmark.predictors.incidence import Bools

@@ -18,12 +18,8 @@ from earmark.campaign.loop import Estimator
 from earmark.data.ground_truth import Floats
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
 from earmark.diagnose.coverage import LEVELS, interval_coverage
-from earmark.diagnose.proper_scores import (
-    decompose_grouped,
-    group_forecasts,
-    ranked_probability_score,
-    summarise_errors,
-)
+from earmark.diagnose.decomposition import decompose_grouped, group_forecasts
+from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.errors import ParameterError
 from earmark.inference.confidence import rank_systems
 from earmark.measures import Measure
