@@ -9,6 +9,7 @@ disturbs no other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -199,8 +200,10 @@ def evaluate(
         measure.check(truth.scale)
     lists, system, absent = judged_lists(runs, truth, collection_size=collection_size)
     values = np.full((len(wanted), len(runs.systems), len(truth.queries)), np.nan)
-    for index, measure in enumerate(wanted):
-        values[index, system, lists.query] = measure.score(lists)
+    # Measures are array operations, which run side by side.
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for index, scored in enumerate(pool.map(lambda measure: measure.score(lists), wanted)):
+            values[index, system, lists.query] = scored
     if missing == "drop":
         values[:, absent] = np.nan
         nothing = next((name for name, gone in zip(runs.systems, absent, strict=True) if gone.all()), None)

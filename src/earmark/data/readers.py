@@ -83,8 +83,8 @@ def read_runs(paths: AnyPath | Iterable[AnyPath], *, order: Order = "score", enc
     files = [require_file(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else list(paths))]
     if not files:
         raise InputError(expected="one run or more", got="none")
-    # Two at a time: while polars parses one file on all cores, the next one's ordering is checked.
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    # A few at a time: while polars parses one file on all cores, another is read and a third put in order.
+    with ThreadPoolExecutor(max_workers=3) as pool:
         parts = list(pool.map(lambda file: _read_run(file, order=order, encoding=encoding), files))
     return join_runs(_with_distinct_names(parts, files))
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.keys import first_repeated_row, stretches
+from earmark.data.keys import first_repeated_row, number_pairs, stretches
 from earmark.data.phrases import counted
 from earmark.errors import InputError, ParameterError
 
@@ -170,12 +170,11 @@ def build_runs(
     # One piece of memory: what is read in pieces is several times slower to look things up in.
     document = document.rechunk()
     starts = stretches(query, system) if isinstance(system, pl.Series) else stretches(query)
-    heads = query.gather(starts).to_list()
-    owners = system.gather(starts).to_list() if isinstance(system, pl.Series) else [system] * len(heads)
-    numbers: dict[tuple[str, str], int] = {}
-    of_stretch = [numbers.setdefault(name, len(numbers)) for name in zip(owners, heads, strict=True)]
-    names = list(numbers)
-    of_row = np.repeat(np.array(of_stretch, dtype=np.int32), np.diff(starts, append=query.len()))
+    heads = query.gather(starts)
+    owners = system.gather(starts) if isinstance(system, pl.Series) else pl.repeat(system, starts.size, eager=True)
+    of_stretch, first = number_pairs(owners, heads)
+    names = list(zip(owners.gather(first), heads.gather(first), strict=True))
+    of_row = np.repeat(of_stretch, np.diff(starts, append=query.len()))
     repeated = first_repeated_row(of_row, document)
     if repeated is not None:
         owner, head = names[of_row[repeated]]
@@ -192,8 +191,8 @@ def build_runs(
         document = document.gather(permutation)
         single = None if single is None else single[permutation]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(of_row, minlength=len(names)))))
-    systems = tuple(dict.fromkeys(owners))
-    queries = sort_ids(dict.fromkeys(heads))
+    systems = tuple(dict.fromkeys(owner for owner, _ in names))
+    queries = sort_ids(dict.fromkeys(head for _, head in names))
     system_index = {name: index for index, name in enumerate(systems)}
     query_index = {name: index for index, name in enumerate(queries)}
     return Runs(

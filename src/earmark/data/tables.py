@@ -171,14 +171,33 @@ def _count_marks(data: bytes, layout: Layout) -> int | None:
 
 def _even_out(data: bytes, layout: Layout) -> bytes:
     """Collapse runs of white space, drop blank lines and comments, all of the file at once."""
-    data = b"\n" + data + b"\n"
-    if layout.separator == "\t":
-        data = data.replace(b"\r\n", b"\n")
-    else:
-        data = _replace_all(data.translate(_ALL_TO_BLANKS), b"  ", b" ").replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    if layout.comments:
+    data = b"\n" + data + (b"" if data.endswith(b"\n") else b"\n")
+    data = data.replace(b"\r\n", b"\n") if layout.separator == "\t" else _collapse_blanks(data)
+    text = np.frombuffer(data, dtype=np.uint8)
+    first_bytes = text[np.flatnonzero(text[:-1] == ord("\n")) + 1]
+    if layout.comments and np.any(first_bytes == ord("#")):
         data = _COMMENT.sub(b"", data)
+    elif not np.any(first_bytes == ord("\n")):
+        return data[1:]
     return _replace_all(data, b"\n\n", b"\n")[1:]
+
+
+def _collapse_blanks(data: bytes) -> bytes:
+    """Leave one blank between the cells of a line and none at its ends."""
+    text = np.frombuffer(data, dtype=np.uint8)
+    newline, blank = np.uint8(ord("\n")), np.uint8(ord(" "))
+    if np.count_nonzero(text < blank) > np.count_nonzero(text == newline):
+        text = np.frombuffer(data.translate(_ALL_TO_BLANKS), dtype=np.uint8)
+    # All bytes up to the blank are now blanks or newlines. A blank after either of them goes; what is left of a run of
+    # blanks at the end of a line is then one blank before a newline, and goes too.
+    gap = text <= blank
+    keep = np.append(True, (text[1:] != blank) | ~gap[:-1])
+    text = text[keep]
+    trailing = (text[:-1] == blank) & (text[1:] == newline)
+    if trailing.any():
+        text = text[np.append(~trailing, True)]
+    collapsed: bytes = text.tobytes()
+    return collapsed
 
 
 def _replace_all(data: bytes, old: bytes, new: bytes) -> bytes:
