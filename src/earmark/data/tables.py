@@ -143,7 +143,7 @@ def _parse(data: bytes, layout: Layout) -> pl.DataFrame | None:
         frame = frame.with_columns(pl.col(pl.String).str.strip_chars(BLANKS).replace("", None))
     if frame.height == 0 or any(column.null_count() for column in frame if column.name not in layout.optional):
         return None
-    if layout.comments and b"#" in data and frame.to_series(0).str.starts_with("#").any():
+    if layout.comments and frame.to_series(0).str.starts_with("#").any():
         return None
     if any(column.dtype.is_float() and not column.is_finite().all() for column in frame):
         return None
