@@ -114,16 +114,22 @@ def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints
         at = np.flatnonzero(maybe_named(keys) & (asked >= 0))
         return at + start, keys[at]
 
+    rows = pl.DataFrame({"key": named, "row": np.arange(named.size)})
     with ThreadPoolExecutor(max_workers=2) as pool:
         found = list(pool.map(candidates, chunks, starts.tolist()))
-    asked = pl.DataFrame(
-        {"position": np.concatenate([at for at, _ in found]), "key": np.concatenate([keys for _, keys in found])}
-    )
-    rows = pl.DataFrame({"key": named, "row": np.arange(named.size)})
-    joined = asked.join(rows, on="key", how="inner", maintain_order="left")
-    position, row = joined["position"].to_numpy(), joined["row"].to_numpy()
-    same = (runs.documents.gather(position) == truth.documents.gather(row)).to_numpy()
-    same &= truth.query_of_row[row] == of_result[position]
+        asked = pl.DataFrame(
+            {"position": np.concatenate([at for at, _ in found]), "key": np.concatenate([keys for _, keys in found])}
+        )
+        joined = asked.join(rows, on="key", how="inner", maintain_order="left")
+        position, row = joined["position"].to_numpy(), joined["row"].to_numpy()
+
+        def confirm(part: slice) -> NDArray[np.bool_]:
+            same = (runs.documents.gather(position[part]) == truth.documents.gather(row[part])).to_numpy()
+            confirmed: NDArray[np.bool_] = same & (truth.query_of_row[row[part]] == of_result[position[part]])
+            return confirmed
+
+        half = position.size // 2
+        same = np.concatenate(list(pool.map(confirm, (slice(0, half), slice(half, None)))))
     position, row = position[same], row[same]
     if truth.elsewhere is not None:
         all_rows = np.where(runs.documents.is_in(truth.elsewhere.implode()).to_numpy() & (of_result >= 0), -1, -2)
