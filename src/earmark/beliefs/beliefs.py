@@ -28,7 +28,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
@@ -278,16 +277,17 @@ def item_gains(collection: Collection, judgments: Judgments, *, aggregation: Agg
     ndarray of float, shape (items,)
         `UNJUDGED` where there is no judgment.
     """
-    items = pl.DataFrame(
-        {
-            "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query),
-            "document": pl.Series(collection.documents, dtype=pl.String).gather(collection.item_document),
-        }
-    )
+    items = collection.item_frame()
     judged = aggregate(judgments.frame, by=aggregation)
     found = items.join(judged, on=["query", "document"], how="left", maintain_order="left")["gain"]
     gains = found.fill_null(UNJUDGED).to_numpy().astype(np.float64)
     return np.where(gains < 0, UNJUDGED, gains)
+
+
+def levels_of(scale: Scale) -> Floats:
+    """Return the gains over which beliefs are held when nothing is known: the scale's, or 101 of equal distance."""
+    ends = scale.gains
+    return np.linspace(ends[0], ends[-1], _CONTINUOUS_LEVELS) if scale.continuous else np.array(ends)
 
 
 def uniform_beliefs(
@@ -305,8 +305,7 @@ def uniform_beliefs(
     judged_gain : array_like of float, shape (items,), optional
         As from :func:`item_gains`; by default nothing is judged.
     """
-    ends = scale.gains
-    levels = np.linspace(ends[0], ends[-1], _CONTINUOUS_LEVELS) if scale.continuous else np.array(ends)
+    levels = levels_of(scale)
     even = np.broadcast_to(1.0 / levels.size, (collection.n_items, levels.size))
     return from_probabilities(even, scale=scale, levels=levels, judged_gain=judged_gain)
 

@@ -184,12 +184,5 @@ def propose(
 
 def proposal_frame(collection: Collection, proposal: Proposal) -> pl.DataFrame:
     """Return ``query``, ``document``, ``priority``, ``sampled``, the most wanted item first."""
-    queries, documents = (pl.Series(names, dtype=pl.String) for names in (collection.queries, collection.documents))
-    return pl.DataFrame(
-        {
-            "query": queries.gather(collection.item_query[proposal.items]),
-            "document": documents.gather(collection.item_document[proposal.items]),
-            "priority": proposal.priority,
-            "sampled": proposal.sampled,
-        }
-    )
+    chosen = collection.item_frame()[proposal.items]
+    return chosen.with_columns(priority=pl.Series(proposal.priority), sampled=pl.Series(proposal.sampled))

@@ -96,6 +96,15 @@ class Collection:
         shape = (len(self.systems), self.n_items)
         return csr_array((self.result_rank, (self.result_system, self.result_item)), shape=shape)
 
+    def item_frame(self) -> pl.DataFrame:
+        """Return ``query`` and ``document`` of every item, in the order of the items."""
+        return pl.DataFrame(
+            {
+                "query": pl.Series(self.queries, dtype=pl.String).gather(self.item_query),
+                "document": pl.Series(self.documents, dtype=pl.String).gather(self.item_document),
+            }
+        )
+
     def __str__(self) -> str:
         counts = counted(len(self.systems), "system"), counted(len(self.queries), "query", "queries")
         return f"{', '.join(counts)}, {counted(self.n_results, 'result')}, {counted(self.n_items, 'item')}"
@@ -163,20 +172,11 @@ def describe(
     )
 
 
-def _item_frame(collection: Collection) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query),
-            "document": pl.Series(collection.documents, dtype=pl.String).gather(collection.item_document),
-        }
-    )
-
-
 def _count_judged(collection: Collection, judgments: Judgments) -> int:
     judged = judgments.frame.filter(pl.col("gain") >= 0)
-    return _item_frame(collection).join(judged, on=["query", "document"], how="semi").height
+    return collection.item_frame().join(judged, on=["query", "document"], how="semi").height
 
 
 def _count_missing(collection: Collection, metadata: Metadata) -> int:
     known = metadata.frame.filter(pl.all_horizontal(pl.all().is_not_null()))
-    return _item_frame(collection).join(known, on="document", how="anti").height
+    return collection.item_frame().join(known, on="document", how="anti").height

@@ -17,15 +17,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import UNJUDGED, Beliefs, IndependentBeliefs, LevelProbabilities
+from earmark.beliefs.beliefs import UNJUDGED, Beliefs, IndependentBeliefs, LevelProbabilities, levels_of
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.predictors.features import FeatureBuilder
 from earmark.predictors.incidence import Bools
-
-_CONTINUOUS_LEVELS = 101
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +66,7 @@ class Setting:
     @cached_property
     def levels(self) -> Floats:
         """The gains over which beliefs are held when nothing is known: those of the scale."""
-        ends = self.scale.gains
-        return np.linspace(0.0, ends[-1], _CONTINUOUS_LEVELS) if self.scale.continuous else np.array(ends)
+        return levels_of(self.scale)
 
 
 class Predictor(ABC):

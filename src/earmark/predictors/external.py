@@ -157,12 +157,7 @@ def _read_columns(table: Table, setting: Setting) -> tuple[Floats, Bools, Floats
 
 
 def _by_item(table: Table, numbers: Floats, collection: Collection) -> tuple[Floats, Bools]:
-    items = pl.DataFrame(
-        {
-            "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query),
-            "document": pl.Series(collection.documents, dtype=pl.String).gather(collection.item_document),
-        }
-    )
+    items = collection.item_frame()
     given = table.frame.select(pl.col("query", "document").cast(pl.String)).with_row_index("row")
     again = (~given.select(pl.struct("query", "document").is_first_distinct()).to_series()).arg_true()
     if again.len():

@@ -44,9 +44,5 @@ def feature_table(
     if names is None:
         names = builder.output_names + (() if gain is None else builder.judgment_names)
     features = builder.features(names, gain=gain, judged=None if gain is None else gain >= 0, exclude_own=exclude_own)
-    ids = {
-        "query": pl.Series(collection.queries, dtype=pl.String).gather(collection.item_query),
-        "document": pl.Series(collection.documents, dtype=pl.String).gather(collection.item_document),
-    }
     columns = {name: pl.Series(features[name]).fill_nan(None) for name in features.names}
-    return pl.DataFrame({**ids, **columns})
+    return collection.item_frame().with_columns(**columns)
