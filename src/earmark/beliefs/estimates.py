@@ -29,17 +29,21 @@ class Moments:
         What is believed about each quantity.
     mean_error, variance_error : ndarray of float
         Standard errors of the two, where they come from a finite number of samples; 0 where they are exact.
+    df : ndarray of float, optional
+        Where the variance itself is uncertain: what is believed then follows Student's t with these degrees of freedom,
+        and `variance` is the square of its scale. Without it, the normal distribution.
     """
 
     mean: Floats
     variance: Floats
     mean_error: Floats
     variance_error: Floats
+    df: Floats | None = None
 
     @classmethod
-    def exact(cls, mean: Floats, variance: Floats) -> Moments:
+    def exact(cls, mean: Floats, variance: Floats, *, df: Floats | None = None) -> Moments:
         """Take mean and variance as known exactly."""
-        return cls(mean, variance, np.zeros_like(mean), np.zeros_like(variance))
+        return cls(mean, variance, np.zeros_like(mean), np.zeros_like(variance), df)
 
 
 @dataclass(frozen=True, eq=False)

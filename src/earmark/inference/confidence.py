@@ -124,7 +124,7 @@ class Ranking:
     level : float
         The probability that each interval holds.
     df : float or None
-        Degrees of freedom of Student's t, None for the normal distribution.
+        Degrees of freedom of Student's t wherever the estimates do not bring their own.
     low, high : ndarray of float, shape (systems,)
         Interval of every system's score.
     rank : ndarray of int, shape (systems,)
@@ -185,7 +185,8 @@ class Ranking:
         `a` and `b` exchanged, it is ``1 - beats_by(-margin)``.
         """
         advantage = _advantage(self.estimates)
-        return probability_better(advantage, self.estimates.differences.variance, margin=margin, df=self.df)
+        differences = self.estimates.differences
+        return probability_better(advantage, differences.variance, margin=margin, df=_df_of(differences, self.df))
 
     @property
     def identical_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -267,8 +268,8 @@ def rank_systems(estimates: Estimates, *, level: float = 0.95, df: float | None 
     level : float, 0..1
         The probability that each interval holds.
     df : float, optional
-        Degrees of freedom of Student's t, as BIAS has it one less than there are queries; without it, the normal
-        distribution.
+        Degrees of freedom of Student's t for estimates that do not bring their own, as BIAS has it one less than there
+        are queries; without it, the normal distribution.
 
     Examples
     --------
@@ -296,13 +297,17 @@ def rank_systems(estimates: Estimates, *, level: float = 0.95, df: float | None 
         rank=np.searchsorted(np.sort(-merit), -merit).astype(np.int64) + 1,
         difference_low=difference_low,
         difference_high=difference_high,
-        better=probability_better(_advantage(estimates), differences.variance, df=df),
-        confidence=sign_confidence(differences.mean, differences.variance, df=df),
+        better=probability_better(_advantage(estimates), differences.variance, df=_df_of(differences, df)),
+        confidence=sign_confidence(differences.mean, differences.variance, df=_df_of(differences, df)),
     )
 
 
 def _interval_of(moments: Moments, level: float, df: float | None) -> tuple[FloatArray, FloatArray]:
-    return interval(moments.mean, moments.variance, level=level, df=df)
+    return interval(moments.mean, moments.variance, level=level, df=_df_of(moments, df))
+
+
+def _df_of(moments: Moments, df: float | None) -> FloatArray | float | None:
+    return df if moments.df is None else moments.df
 
 
 def _advantage(estimates: Estimates) -> FloatArray:
