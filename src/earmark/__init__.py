@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from earmark.data.ground_truth import Cliques, GroundTruth, OrderedGroups
     from earmark.data.judgments import Judgments
     from earmark.data.metadata import Metadata
+    from earmark.data.preference_files import read_preferences, write_preferences
+    from earmark.data.preferences import Preferences
     from earmark.data.readers import read_cliques, read_groups, read_judgments, read_metadata, read_runs
     from earmark.data.runs import Runs
     from earmark.data.scales import BINARY, BROAD, FINE, Scale, parse_scale
@@ -60,6 +62,8 @@ _HOME = {
     "earmark.data.ground_truth": ("Cliques", "GroundTruth", "OrderedGroups"),
     "earmark.data.judgments": ("Judgments",),
     "earmark.data.metadata": ("Metadata",),
+    "earmark.data.preference_files": ("read_preferences", "write_preferences"),
+    "earmark.data.preferences": ("Preferences",),
     "earmark.data.readers": ("read_cliques", "read_groups", "read_judgments", "read_metadata", "read_runs"),
     "earmark.data.runs": ("Runs",),
     "earmark.data.scales": ("BINARY", "BROAD", "FINE", "Scale", "parse_scale"),
@@ -89,6 +93,7 @@ __all__ = [
     "NotConverged",
     "OrderedGroups",
     "ParameterError",
+    "Preferences",
     "Ranking",
     "Runs",
     "Scale",
@@ -112,6 +117,7 @@ __all__ = [
     "read_groups",
     "read_judgments",
     "read_metadata",
+    "read_preferences",
     "read_runs",
     "runs_from_dict",
     "runs_from_frame",
@@ -120,6 +126,7 @@ __all__ = [
     "stand",
     "synthetic_collection",
     "write_judgments",
+    "write_preferences",
     "write_runs",
 ]
 

@@ -282,6 +282,17 @@ class CorrelatedBeliefs(Beliefs):
     def draw(self, rng, n):
         return rng.multivariate_normal(self.item_mean, self.sigma, n)
 
+    # Estimates need none of the following.
+
+    def lookahead(self, weights):
+        raise NotImplementedError
+
+    def level_probabilities(self, levels):
+        raise NotImplementedError
+
+    def leave_one_out(self):
+        raise NotImplementedError
+
 
 @pytest.mark.parametrize("measure", LINEAR)
 def test_correlated_beliefs_go_through_the_same_door(measure):

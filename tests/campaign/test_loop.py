@@ -9,7 +9,8 @@ import pytest
 
 import earmark
 from earmark.beliefs.beliefs import item_gains
-from earmark.campaign.loop import Look, judging_measure, play
+from earmark.campaign.appraisal import Inference, judging_measure
+from earmark.campaign.loop import Look, play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import parse_stop
 from earmark.data.collection import Collection
@@ -35,6 +36,8 @@ def looks(
     batch: int = 20,
     update_every: int = 20,
     seed: int = 0,
+    inference: Inference | None = None,
+    audit: float = 0.0,
 ) -> list[Look]:
     collection = Collection.from_runs(made.runs, metadata=made.metadata)
     setting = Setting(collection, made.judgments.scale)
@@ -57,19 +60,25 @@ def looks(
             rng=np.random.default_rng(seed),
             batch=batch,
             update_every=update_every,
+            seed=seed,
+            inference=inference,
+            audit=audit,
         )
     )
 
 
-@pytest.mark.parametrize("predictor", ["uniform", "mtc-output", "mtc-judge", "ordinal"])
-@pytest.mark.parametrize("policy", ["mtc", "mtc-undecided", "random", "balanced"])
+def true_scores(made: SyntheticCollection, measure: str = "AG@5") -> np.ndarray:
+    return earmark.evaluate(made.runs, made.judgments, [measure]).mean_values[0]
+
+
+@pytest.mark.parametrize("predictor", ["uniform", "mtc-output", "mtc-judge", "ordinal", "hierarchical"])
+@pytest.mark.parametrize("policy", ["mtc", "mtc-undecided", "random", "balanced", "variance", "proportional"])
 def test_judging_everything_ends_at_the_truth(made: SyntheticCollection, predictor: str, policy: str) -> None:
     last = looks(made, predictor=predictor, policy=policy, batch=60)[-1]
     assert last.decision.stop
     assert last.judged == last.ranking.estimates.items
     assert np.all(last.ranking.estimates.scores.variance == 0)
-    truth = earmark.evaluate(made.runs, made.judgments, ["AG@5"]).mean_values[0]
-    np.testing.assert_allclose(last.ranking.estimates.scores.mean, truth)
+    np.testing.assert_allclose(last.ranking.estimates.scores.mean, true_scores(made))
 
 
 def test_the_same_seed_gives_the_same_campaign(made: SyntheticCollection) -> None:
@@ -125,3 +134,120 @@ def test_measures_that_are_not_linear_are_judged_by_average_gain() -> None:
 def test_a_batch_has_at_least_one_item(made: SyntheticCollection) -> None:
     with pytest.raises(ParameterError, match="are 1 or more, got 0 and 20"):
         looks(made, batch=0)
+
+
+# ---- verdicts of other kinds -----------------------------------------------------------------------------------------
+
+
+def test_a_verdict_says_what_it_rests_on(made: SyntheticCollection) -> None:
+    first = looks(made, stop="budget:20")[0]
+    assert (first.verdict.basis, first.verdict.sampled, first.audit) == ("by the model", None, None)
+    assert first.ranking is first.verdict.ranking
+
+
+@pytest.mark.parametrize("predictor", ["uniform", "hierarchical"])
+def test_by_design_a_campaign_speaks_once_it_has_a_sample(made: SyntheticCollection, predictor: str) -> None:
+    design = Inference("design")
+    steps = looks(made, predictor=predictor, policy="proportional", inference=design, batch=10, stop="budget:60")
+    assert [look.judged for look in steps] == [30, 40, 50, 60]
+    for look in steps:
+        assert look.verdict.basis == "guaranteed by the sampling design, whatever the model"
+        assert look.verdict.sampled == look.judged
+    last = looks(made, predictor=predictor, policy="proportional", inference=design, batch=60)[-1]
+    assert last.verdict.basis == "exact: everything that matters is judged"
+    np.testing.assert_allclose(last.ranking.estimates.scores.mean, true_scores(made))
+
+
+def test_by_design_adaptive_judgments_do_not_count(made: SyntheticCollection) -> None:
+    design = Inference("design")
+    steps = looks(made, policy="mtc", audit=0.25, inference=design, batch=10, stop="budget:140")
+    assert steps[0].judged > 60
+    for look in steps:
+        assert look.verdict.sampled is not None
+        assert 30 <= look.verdict.sampled < 0.6 * look.judged
+    with pytest.raises(
+        ParameterError, match=r"needs a sample with known .* the policy mtc draws none: use --policy pr"
+    ):
+        looks(made, policy="mtc", inference=design)
+
+
+def test_the_sample_of_a_campaign_is_its_seed(made: SyntheticCollection) -> None:
+    def judged(seed: int, policy: str, audit: float = 0.0) -> np.ndarray:
+        return looks(made, policy=policy, audit=audit, stop="budget:40", batch=40, seed=seed)[-1].beliefs.judged
+
+    np.testing.assert_array_equal(judged(1, "proportional"), judged(1, "mtc", audit=1.0))
+    assert not np.array_equal(judged(1, "proportional"), judged(2, "proportional"))
+
+
+def test_an_audit_starts_with_thirty_sampled_judgments(made: SyntheticCollection) -> None:
+    steps = looks(made, policy="mtc", audit=0.5, stop="budget:100", batch=10)
+    sampled = [look.audit.sampled for look in steps if look.audit is not None]
+    assert steps[0].audit is None
+    assert sampled
+    assert sampled == sorted(sampled)
+    assert min(sampled) >= 30
+    # A look without one comes before all looks with one, and the sample has at least its share.
+    found = [look.audit is not None for look in steps]
+    assert found == sorted(found)
+    assert all(look.audit.sampled >= look.judged // 2 for look in steps if look.audit is not None)
+    assert all(look.verdict.basis == "by the model" for look in steps)
+
+
+def test_an_audit_of_whole_queries_waits_for_ten_of_them(made: SyntheticCollection) -> None:
+    for measure in ("AG@5", "nDCG@5"):
+        steps = looks(made, measure=measure, audit=0.5, inference=Inference(whole_queries=True), batch=30)
+        audited = [look for look in steps if look.audit is not None]
+        assert audited
+        # Ten of the fifteen queries hold about two thirds of the items, and half of the judgments follow the order.
+        assert all(look.audit.sampled > 0.5 * look.judged for look in audited)
+        assert audited[0].judged > 0.6 * audited[0].ranking.estimates.items
+        assert audited[-1].audit.sampled == audited[-1].ranking.estimates.items
+    # A sample of items says nothing about nDCG that could be held against a model.
+    assert all(look.audit is None for look in looks(made, measure="nDCG@5", audit=0.5, batch=60))
+
+
+def test_at_any_time_a_campaign_speaks_from_a_hundred_judgments_on(made: SyntheticCollection) -> None:
+    steps = looks(made, inference=Inference(anytime=True), batch=30, stop="budget:150")
+    assert [look.judged for look in steps] == [120, 150]
+    plain = {look.judged: look for look in looks(made, batch=30, stop="budget:150")}
+    for look in steps:
+        np.testing.assert_array_equal(look.judged_gain, plain[look.judged].judged_gain)
+        once = plain[look.judged].ranking
+        assert np.all(look.ranking.high - look.ranking.low > 1.4 * (once.high - once.low))
+
+
+def test_at_any_time_by_design_counts_what_matters(made: SyntheticCollection) -> None:
+    """At a cutoff of 1 less than a hundred items matter: the first look is when all of them are judged."""
+    inference = Inference("design", anytime=True)
+    steps = looks(made, measure="AG@1", policy="proportional", inference=inference, batch=10, stop="budget:80")
+    assert steps[0].judged < 100
+    assert steps[0].verdict.basis == "exact: everything that matters is judged"
+    np.testing.assert_allclose(steps[0].ranking.estimates.scores.mean, true_scores(made, "AG@1"))
+
+
+@pytest.mark.parametrize("inference", [Inference(anytime=True), Inference("design")], ids=["anytime", "design"])
+def test_a_budget_that_ends_before_the_first_look_is_refused(made: SyntheticCollection, inference: Inference) -> None:
+    with pytest.raises(ParameterError, match="budget:25 ends the campaign before there is anything to say: by design"):
+        looks(made, policy="proportional", inference=inference, stop="budget:25")
+
+
+def test_whole_queries_are_judged_one_after_the_other(made: SyntheticCollection) -> None:
+    inference = Inference("design", whole_queries=True)
+    steps = looks(made, measure="nDCG@5", policy="proportional", inference=inference, batch=30)
+    query = Collection.from_runs(made.runs).item_query
+    for look in steps:
+        begun = [np.mean(look.beliefs.judged[query == one]) for one in range(15)]
+        assert sum(0 < share < 1 for share in begun) <= 1
+        assert sum(share == 1 for share in begun) >= 10
+    assert steps[-1].verdict.basis == "exact: everything that matters is judged"
+    np.testing.assert_allclose(steps[-1].ranking.estimates.scores.mean, true_scores(made, "nDCG(ideal=pool)@5"))
+
+
+def test_a_stop_rule_is_about_the_verdict(made: SyntheticCollection) -> None:
+    """Campaigns about other queries need more judgments, or never get there."""
+    these, others = (
+        looks(made, stop="mean:0.9", inference=Inference(target=target))[-1] for target in ("sample", "population")
+    )
+    assert these.judged < others.judged
+    assert these.ranking.mean_confidence is not None
+    assert these.ranking.mean_confidence >= 0.9

@@ -13,15 +13,19 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from called import Cli, Files
 from rich.console import Console
 from rich.text import Text
 
 from earmark import __version__
 from earmark.cli import main as main_module
+from earmark.cli.main import app
 from earmark.cli.output import Column, _long_table, _table
 from earmark.errors import ParameterError
 
@@ -36,10 +40,19 @@ COMMANDS = (
     ("audition",),
     ("rank",),
     ("next",),
+    ("plan",),
     ("simulate",),
     ("diagnose",),
     ("features",),
     ("fit",),
+    ("preferences", "precision"),
+    ("crowd", "questions"),
+    ("crowd", "clips"),
+    ("crowd", "import"),
+    ("crowd", "check"),
+    ("crowd", "agree"),
+    ("crowd", "aggregate"),
+    ("crowd", "groups"),
     ("reproduce",),
     ("demo",),
 )
@@ -80,8 +93,25 @@ def test_alone_it_shows_help(cli: Cli) -> None:
     assert "Usage: earmark" in said.out
     for name, *_ in COMMANDS:
         assert name in said.out
-    assert cli("runs").code == 0
-    assert "from-matrix" in cli("runs").out
+
+
+def names_of(command: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    if not hasattr(command, "commands"):
+        yield path
+        return
+    for name, part in command.commands.items():
+        yield from names_of(part, *path, name)
+
+
+def test_these_are_all_commands() -> None:
+    assert sorted(COMMANDS) == sorted(names_of(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("group", sorted({command[0] for command in COMMANDS if len(command) > 1}))
+def test_a_group_alone_shows_its_commands(cli: Cli, group: str) -> None:
+    said = cli(group)
+    assert said.code == 0
+    assert all(name in said.out for of, *names in COMMANDS for name in names if of == group)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -57,7 +57,7 @@ def test_rows_have_exactly_the_promised_fields(cli: Cli, demo: Path) -> None:
     assert rows[2]["reason"] == "the budget is used up: 40 judged of 40"
     assert set(rows[-1]) == {*FIELDS, "repeats"} - {"repeat"}
     assert rows[-1]["accuracy"] == pytest.approx((rows[2]["accuracy"] + rows[5]["accuracy"]) / 2)
-    assert {row["mean_confidence"] for row in rows if row["judged"] == 0} == {0.5}
+    assert {row["mean_confidence"] for row in rows if row["judged"] == 0} != {0.5}
     in_csv = cli(*command(demo, "--stop", "budget:40", "--repeats", 2, "--format", "csv")).csv
     assert [row["kind"] for row in in_csv] == [row["kind"] for row in rows]
 
@@ -98,10 +98,17 @@ def test_a_stricter_rule_asks_for_more(cli: Cli, demo: Path) -> None:
 
 def test_a_table_of_one_campaign(cli: Cli, demo: Path) -> None:
     said = cli(*command(demo, "--stop", "budget:40", "--format", "table"))
-    assert "AG@5, predictor ordinal, policy mtc, stop budget:40" in said.out
+    assert "AG@5, predictor hierarchical, policy variance, stop budget:40" in said.out
     assert "The campaign stopped after 40 of 1,219 items: the budget is used up" in said.out
     assert "There the confidence claimed was" in said.out
     assert "campaigns" not in said.out
+
+
+def test_the_published_method_starts_from_nothing(cli: Cli, demo: Path) -> None:
+    published = command(demo, "--predictor", "ordinal", "--policy", "mtc", "--stop", "budget:20")
+    rows = cli(*published).rows
+    assert [(row["judged"], row["mean_confidence"] == 0.5) for row in rows[:2]] == [(0, True), (20, False)]
+    assert "AG@5, predictor ordinal, policy mtc, stop budget:20" in cli(*published, "--format", "table").out
 
 
 def test_a_table_of_several_campaigns_shows_medians_and_ranges(cli: Cli, demo: Path) -> None:
@@ -172,6 +179,9 @@ def test_missing_queries_can_be_dropped(cli: Cli, files: Files) -> None:
         (("--jobs", "0"), "--jobs"),
         (("--metadata", "nowhere.tsv"), "nowhere.tsv: expected a file, got nothing there"),
         (("--predictor", "mtc-output", "--scale", "0..3"), "for the scales broad and fine, not '0..3'"),
+        (("--inference", "design"), "--inference design needs a sample with known probabilities, and the policy vari"),
+        (("--inference", "design", "--policy", "mtc"), "the policy mtc draws none: use --policy proportional, or an"),
+        (("--audit", "1.5"), "--audit"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -181,6 +191,65 @@ def test_what_makes_no_sense_is_refused(cli: Cli, files: Files, arguments: tuple
     assert said.err.startswith("earmark: ")
     assert message in said.err
     assert said.err.count("\n") == 1
+
+
+# ---- guarantees, other queries, any time -----------------------------------------------------------------------------
+
+
+def by_judged(rows: list[dict]) -> dict[int, dict]:
+    return {row["judged"]: row for row in rows if row["kind"] != "summary"}
+
+
+def test_guaranteed_campaigns_start_once_there_is_a_sample(cli: Cli, demo: Path) -> None:
+    by_design = ("--inference", "design", "--predictor", "uniform", "--stop", "budget:60")
+    rows = cli(*command(demo, *by_design, "--policy", "proportional")).rows
+    assert [row["judged"] for row in rows[:-1]] == [40, 60]
+    # Every other judgment is one of the sample, so it takes twice as many.
+    rows = cli(*command(demo, *by_design, "--policy", "mtc", "--audit", 0.5)).rows
+    assert [row["judged"] for row in rows[:-1]] == [60]
+    assert rows[0]["coverage_systems_95"] >= 0.5
+
+
+def test_a_budget_that_ends_before_there_is_anything_to_say(cli: Cli, demo: Path) -> None:
+    for arguments in (("--anytime",), ("--inference", "design", "--policy", "proportional")):
+        said = cli(*command(demo, *arguments, "--predictor", "uniform", "--stop", "budget:20"))
+        assert (said.code, said.out) == (2, "")
+        assert "budget:20 ends the campaign before there is anything to say" in said.err
+
+
+def test_statements_at_any_time_start_later_and_are_wider(cli: Cli, demo: Path) -> None:
+    few = ("--predictor", "uniform", "--policy", "mtc", "--batch", 60, "--stop", "budget:180")
+    once, always = (by_judged(cli(*command(demo, *few, *more)).rows) for more in ((), ("--anytime",)))
+    assert list(once) == [0, 60, 120, 180]
+    assert list(always) == [120, 180]
+    for judged, row in always.items():
+        assert row["half_width_systems"] > 1.3 * once[judged]["half_width_systems"]
+        assert row["mean_confidence"] < once[judged]["mean_confidence"]
+        assert row["accuracy"] == once[judged]["accuracy"]
+
+
+def test_other_queries_are_less_certain_and_that_is_said(cli: Cli, demo: Path) -> None:
+    few = ("--predictor", "uniform", "--policy", "mtc", "--batch", 100, "--stop", "budget:200", "--format", "jsonl")
+    these = cli(*command(demo, *few))
+    others = cli(*command(demo, *few, "--target", "population"))
+    assert (
+        "verdicts are about queries like these; the truth they are compared with is that of these queries" in others.err
+    )
+    assert "queries like these" not in these.err
+    wide, narrow = by_judged(others.rows), by_judged(these.rows)
+    assert wide.keys() == narrow.keys()
+    assert all(wide[judged]["half_width_systems"] > row["half_width_systems"] for judged, row in narrow.items())
+
+
+def test_whole_queries_are_the_way_to_a_guarantee_for_normalised_measures(cli: Cli, demo: Path) -> None:
+    *same, measure = command(demo)
+    assert measure == "AG@5"
+    by_design = ("--inference", "design", "--policy", "proportional", "--predictor", "uniform", "--sample-queries", 15)
+    rows = cli(*same, "nDCG@5", *by_design, "--whole-queries", "--batch", 50, "--stop", "none").rows
+    stop = rows[-2]
+    # Nothing is said before ten of the fifteen queries are complete; with all of them, everything is known.
+    assert rows[0]["judged"] >= 0.6 * stop["judged"]
+    assert (stop["reason"], stop["coverage_systems_95"], stop["half_width_systems"]) == ("everything is judged", 1, 0)
 
 
 def test_judgments_are_needed(cli: Cli, files: Files) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from earmark.cli import reproduce as command
 from earmark.errors import InputError, ParameterError
 from earmark.predictors.mtc import Uniform
-from earmark.reproduce import bias, mtc
+from earmark.reproduce import bias, mtc, srbench
 from earmark.reproduce.common import Comparison, Row, beside, compare, shown
 from earmark.reproduce.mirex import FILES, Mirex, confidence_bins, derived_broad, load
 
@@ -88,17 +88,21 @@ def test_without_its_data_the_command_says_what_it_needs(monkeypatch: pytest.Mon
         InputError, match=r"mirex-ams-2011: expected the MIREX 2011 .* in runs.txt, .*, got no runs.txt"
     ):
         command._tables("bias", None, None)
-    with pytest.raises(ParameterError, match="cover is computed from what the paper prints: --data and --seeds are fo"):
-        command._tables("cover", tmp_path, None)
-    with pytest.raises(ParameterError, match="adr is computed from"):
+    for data, seeds in ((tmp_path, None), (None, 3)):
+        with pytest.raises(ParameterError, match=r"cover is computed from what .*, --seeds for mtc, bias and srbench"):
+            command._tables("cover", data, seeds)
+    with pytest.raises(ParameterError, match="adr draws nothing at random: --seeds is for mtc, bias and srbench"):
         command._tables("adr", None, 3)
+    with pytest.raises(ParameterError, match="srbench is simulated, its data is not to be had: --data is for mtc, b"):
+        command._tables("srbench", tmp_path, None)
     with pytest.raises(ParameterError, match="the number of seeds is 1 or more, got 0"):
         mtc.tables(tmp_path, seeds=0)
 
 
 def test_the_help_tells_the_default_number_of_seeds() -> None:
-    assert mtc.SEEDS == bias.SEEDS == 20
-    assert "When omitted, 20." in inspect.getsource(command)
+    assert mtc.SEEDS == bias.SEEDS == srbench.SEEDS == 20
+    (option,) = get_type_hints(command.reproduce, include_extras=True)["seeds"].__metadata__
+    assert option.help.endswith("When omitted, 20.")
 
 
 # ---- the collection --------------------------------------------------------------------------------------------------

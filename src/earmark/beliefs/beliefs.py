@@ -28,11 +28,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from earmark.beliefs.lookahead import IndependentLookahead, Lookahead
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
+from earmark.data.ground_truth import Floats, Ints
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
@@ -47,6 +49,29 @@ _CONTINUOUS_LEVELS = 101
 # Samples are drawn this many gains at a time: enough to be fast, little enough to stay in memory whatever was asked.
 _CHUNK = 1 << 20
 _SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What several assessors said about items, answer by answer.
+
+    Parameters
+    ----------
+    item : ndarray of int, shape (answers,)
+    assessor : ndarray of int, shape (answers,), 0..n_assessors - 1
+    gain : ndarray of float, shape (answers,)
+    n_assessors : int
+    """
+
+    item: Ints
+    assessor: Ints
+    gain: Floats
+    n_assessors: int
+
+    @cached_property
+    def overlap(self) -> bool:
+        """Whether any item has answers of two assessors, without which nothing is known of their disagreement."""
+        return bool(np.unique(self.item).size < self.item.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +98,11 @@ class Beliefs(ABC):
     def judged(self) -> Bools:
         """Which items are judged, shape (items,)."""
         return self.judged_gain >= 0
+
+    @property
+    def certain(self) -> Bools:
+        """Which gains are known for sure, shape (items,): those of judged items, unless beliefs say otherwise."""
+        return self.judged
 
     @property
     def n_judged(self) -> int:
@@ -110,6 +140,35 @@ class Beliefs(ABC):
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
         """Draw the gains of all items `n` times at once, shape (n, items)."""
+
+    def sums(self, weights: Weights) -> tuple[Floats, Floats]:
+        """Return mean and covariance of weighted sums of gains, once for every case that beliefs distinguish.
+
+        Returns
+        -------
+        mean : ndarray of float, shape (cases, rows)
+        covariance : ndarray of float, shape (cases, rows, rows)
+            All cases are equally likely; most beliefs know one only.
+        """
+        return np.asarray(weights @ self.mean)[None], self.quadratic(weights)[None]
+
+    @abstractmethod
+    def lookahead(self, weights: Weights) -> Lookahead:
+        """Return what every judgment would teach about weighted sums, shape (rows, items), of gains."""
+
+    @abstractmethod
+    def level_probabilities(self, levels: Floats) -> Floats:
+        """Return the probability of levels for every item as if it were not judged, shape (items, levels).
+
+        Parameters
+        ----------
+        levels : ndarray of float, shape (levels,)
+            Gains, ascending; what is believed of others counts for the nearest of them.
+        """
+
+    @abstractmethod
+    def leave_one_out(self) -> Floats:
+        """Return what would be expected of every item if it alone were not judged, shape (items,)."""
 
     def sample_chunks(self, rng: np.random.Generator, n: int) -> Iterator[Floats]:
         """Draw the gains of all items `n` times, a bounded number of draws at a time.
@@ -212,6 +271,23 @@ class IndependentBeliefs(Beliefs):
     def mean(self) -> Floats:
         """The expected gain of every item."""
         return np.where(self.judged, self.judged_gain, self.expected.mean)
+
+    def lookahead(self, weights: Weights) -> Lookahead:
+        """Return what every judgment would teach: nothing about any other item."""
+        dense = weights.toarray() if issparse(weights) else weights
+        return IndependentLookahead(np.asarray(dense, dtype=np.float64), self.variance)
+
+    def level_probabilities(self, levels: Floats) -> Floats:
+        """Return the probability of levels for every item, what is believed of others being added to the nearest."""
+        nearest = np.searchsorted((levels[:-1] + levels[1:]) / 2, self.expected.levels, side="right")
+        onto = np.zeros((self.expected.levels.size, levels.size))
+        onto[np.arange(nearest.size), nearest] = 1.0
+        grouped: Floats = self.expected.probabilities @ onto
+        return grouped
+
+    def leave_one_out(self) -> Floats:
+        """Return what the predictor expects of every item, judged or not."""
+        return self.expected.mean
 
     @cached_property
     def variance(self) -> Floats:
@@ -354,6 +430,28 @@ def from_probabilities(
         )
     judged = np.full(len(chances), UNJUDGED) if judged_gain is None else np.asarray(judged_gain, dtype=np.float64)
     return IndependentBeliefs(scale, _check_gains(judged, len(chances), scale), LevelProbabilities(gains, chances))
+
+
+def item_answers(collection: Collection, judgments: Judgments) -> Answers | None:
+    """Return what every assessor said about the items of a collection.
+
+    Returns
+    -------
+    Answers or None
+        None where judgments do not name assessors.
+    """
+    if "assessor" not in judgments.frame.columns:
+        return None
+    given = judgments.frame.filter(pl.col("gain") >= 0)
+    places = collection.item_frame().with_row_index("item")
+    found = given.join(places, on=["query", "document"], how="inner", maintain_order="left")
+    names = found["assessor"].unique().sort()
+    return Answers(
+        found["item"].to_numpy().astype(np.int64),
+        found["assessor"].replace_strict(names, np.arange(names.len()), return_dtype=pl.Int64).to_numpy(),
+        found["gain"].to_numpy().astype(np.float64),
+        names.len(),
+    )
 
 
 def _check_gains(judged_gain: Floats, n_items: int, scale: Scale) -> Floats:

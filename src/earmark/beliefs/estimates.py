@@ -113,3 +113,33 @@ def without_noise(differences: Floats, scores: Floats) -> Floats:
     """
     largest = np.abs(scores).max(axis=-1, initial=0.0, keepdims=True)
     return np.where(np.abs(differences) <= _RESOLUTION * largest, 0.0, differences)
+
+
+def mixture_moments(mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
+    r"""Describe equal mixtures of normal distributions by Student's t.
+
+    With the variance :math:`v` and the excess kurtosis :math:`\kappa` of the mixture, t has
+    :math:`\nu = 4 + 6 / \kappa` degrees of freedom and the squared scale :math:`v (\nu - 2) / \nu`.
+
+    Parameters
+    ----------
+    mean, variance : ndarray of float, shape (draws, quantities)
+
+    Returns
+    -------
+    mean, scale, df : ndarray of float, shape (quantities,)
+        `scale` is squared.
+
+    Examples
+    --------
+    >>> [values.round(2).tolist() for values in mixture_moments(np.zeros((2, 1)), np.array([[1.0], [3.0]]))]
+    [[0.0], [1.67], [12.0]]
+    """
+    center = mean.mean(axis=0)
+    apart = (mean - center) ** 2
+    total = (variance + apart).mean(axis=0)
+    fourth = (3 * variance**2 + 6 * variance * apart + apart**2).mean(axis=0)
+    known = total > 0
+    excess = np.divide(fourth, total**2, out=np.full_like(total, 3.0), where=known) - 3.0
+    df = 4.0 + 6.0 / np.maximum(excess, 1e-6)
+    return center, total * (df - 2.0) / df, df

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
-from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
+from earmark.beliefs.estimates import Estimates, Moments, all_pairs, mixture_moments, without_noise
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats, Ints
 from earmark.data.scales import Scale
@@ -191,17 +191,19 @@ class LinearEstimator:
         self._refresh(beliefs)
         weights, n_queries = self.weights, self.weights.n_queries
         mean, difference = weights.split(self._mean.sum(axis=0) / n_queries)
+        difference = without_noise(difference, mean)
         if isinstance(beliefs, IndependentBeliefs):
             variance, spread = weights.split(self._variance.sum(axis=0) / n_queries**2)
+            scores, differences = Moments.exact(mean, variance), Moments.exact(difference, spread)
         else:
-            variance, spread = weights.split(beliefs.row_variances(self._mean_weights))
+            scores, differences = self._mixed(beliefs, mean, difference)
         return Estimates(
             systems=self.collection.systems,
             measure=self.measure,
-            scores=Moments.exact(mean, variance),
+            scores=scores,
             a=weights.a,
             b=weights.b,
-            differences=Moments.exact(without_noise(difference, mean), spread),
+            differences=differences,
             identical=weights.identical,
             queries=n_queries,
             items=beliefs.n_items,
@@ -214,6 +216,22 @@ class LinearEstimator:
         mean, difference = self.weights.split(self._mean.copy())
         variance, spread = self.weights.split(self._variance.copy())
         return QueryEstimates(Moments.exact(mean, variance), Moments.exact(without_noise(difference, mean), spread))
+
+    def _mixed(self, beliefs: Beliefs, mean: Floats, difference: Floats) -> tuple[Moments, Moments]:
+        """Describe scores and differences under correlated beliefs, averaged over all cases they distinguish."""
+        a, b = self.weights.a, self.weights.b
+        of_case, covariance = beliefs.sums(self._system_weights)
+        own = np.einsum("css->cs", covariance)
+        # Where nothing is open, what is left of a variance is rounding errors.
+        still_open = self.weights.add_up(abs(self.weights.rows), (~beliefs.certain).astype(np.float64)).sum(axis=0) > 0
+        uncertain, undecided = self.weights.split(still_open)
+        between = np.where(undecided, np.maximum(own[:, a] + own[:, b] - 2.0 * covariance[:, a, b], 0.0), 0.0)
+        own = np.where(uncertain, np.maximum(own, 0.0), 0.0)
+        if len(of_case) == 1:
+            return Moments.exact(mean, own[0]), Moments.exact(difference, between[0])
+        _, scale, df = mixture_moments(np.where(uncertain, of_case, 0.0), own)
+        _, apart, apart_df = mixture_moments(np.where(undecided, of_case[:, a] - of_case[:, b], 0.0), between)
+        return Moments.exact(mean, scale, df=df), Moments.exact(difference, apart, df=apart_df)
 
     def _refresh(self, beliefs: Beliefs) -> None:
         """Bring what is known about every query up to date."""
@@ -239,12 +257,9 @@ class LinearEstimator:
             self._item_mean = self._item_variance = None
 
     @cached_property
-    def _mean_weights(self) -> Sparse:
-        """The rows of mean scores over queries and of their differences, shape (systems + pairs, items)."""
-        rows = self.weights.rows.tocoo()
-        which = rows.row % self.weights.rows_per_query
-        shape = (self.weights.rows_per_query, rows.shape[1])
-        return _sparse(rows.data / self.weights.n_queries, which, rows.col, shape)
+    def _system_weights(self) -> Floats:
+        """The weights of mean scores over queries, shape (systems, items)."""
+        return system_weights(self.collection, self.measure, scale=self.scale).toarray()
 
 
 def estimate_linear(collection: Collection, beliefs: Beliefs, measure: Measure) -> Estimates:

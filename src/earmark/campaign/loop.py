@@ -3,6 +3,8 @@
 A live campaign, a round trip of files and a simulation differ only in who answers, so the loop asks a function. Between
 two updates of the predictor an answer only fixes the gain of its own item; a campaign that updates after every
 batch learns most, and the papers update every 20 judgments.
+
+Where a verdict needs a sample or a first look, the campaign starts by judging that much before it says anything.
 """
 
 from __future__ import annotations
@@ -13,54 +15,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
-from earmark.beliefs.estimates import Estimates
-from earmark.beliefs.exact import LinearEstimator, system_weights
-from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo
+from earmark.beliefs.exact import Sparse, system_weights
+from earmark.campaign.appraisal import Appraiser, Inference, Verdict, judging_measure
 from earmark.campaign.policies import Policy, PolicyState
+from earmark.campaign.proportional import Audited, Proportional
 from earmark.campaign.stopping import Budget, StopDecision, StopRule, StopState
 from earmark.data.ground_truth import Floats, Ints
 from earmark.errors import ParameterError
-from earmark.inference.confidence import Ranking, rank_systems
+from earmark.inference.anytime import FIRST_LOOK
+from earmark.inference.audit import Audit
+from earmark.inference.confidence import Ranking
+from earmark.inference.design_based import MINIMUM_SAMPLE
+from earmark.inference.design_normalised import MINIMUM_QUERIES
+from earmark.inference.sampling_design import JudgingOrder
 from earmark.measures import Measure
-from earmark.measures.graded import AG
 from earmark.predictors.base import Predictor, Setting
 
 Ask = Callable[[Ints], Floats]
-
-
-class Estimator:
-    """Estimates of one measure on one collection: exact where it is linear, else by Monte Carlo.
-
-    Parameters
-    ----------
-    setting : Setting
-        The collection and its scale.
-    measure : Measure
-        What to estimate.
-    seed : int
-        Every Monte Carlo estimate starts from it, so that two estimates differ by their beliefs and not by chance.
-    samples : int
-        How many draws a Monte Carlo estimate makes.
-    """
-
-    def __init__(self, setting: Setting, measure: Measure, *, seed: int = 0, samples: int = SAMPLES) -> None:
-        measure.check(setting.scale)
-        self.setting = setting
-        self.measure = measure
-        self._seed, self._samples = seed, samples
-        self._linear = LinearEstimator(setting.collection, measure, scale=setting.scale) if measure.is_linear else None
-
-    def estimate(self, beliefs: Beliefs) -> Estimates:
-        """Estimate the scores of all systems and their differences."""
-        if self._linear is not None:
-            return self._linear.estimate(beliefs)
-        rng = np.random.default_rng(self._seed)
-        return estimate_montecarlo(self.setting.collection, beliefs, self.measure, rng=rng, samples=self._samples)
-
-
-def judging_measure(measure: Measure) -> Measure:
-    """Return the linear measure by whose weights items are chosen: the measure itself, or average gain for others."""
-    return measure if measure.is_linear else AG(cutoff=measure.cutoff or 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +44,24 @@ class Look:
         The gain of every judged item, negative for the others.
     beliefs : Beliefs
         What is believed about the items.
-    ranking : Ranking
-        What follows for the systems.
+    verdict : Verdict
+        What follows for the systems, and what that rests on.
     decision : StopDecision
         Whether to stop here, and why.
+    audit : Audit or None
+        Whether the model agrees with what the sample guarantees, where a campaign is audited.
     """
 
     judged_gain: Floats
     beliefs: Beliefs
-    ranking: Ranking
+    verdict: Verdict
     decision: StopDecision
+    audit: Audit | None = None
+
+    @property
+    def ranking(self) -> Ranking:
+        """The systems in order, with intervals and confidence."""
+        return self.verdict.ranking
 
     @property
     def judged(self) -> int:
@@ -102,6 +81,8 @@ def play(
     batch: int = 20,
     update_every: int = 20,
     seed: int = 0,
+    inference: Inference | None = None,
+    audit: float = 0.0,
 ) -> Iterator[Look]:
     """Go through a campaign, one look per batch, until the stop rule says so or everything is judged.
 
@@ -120,34 +101,45 @@ def play(
     batch : int
         How many items are judged between two looks.
     update_every : int
-        How many judgments the predictor waits for before it learns from them.
+        How many judgments a predictor with independent beliefs waits for before it learns from them; the others learn
+        from every batch.
     seed : int
-        Where Monte Carlo estimates start.
+        Of the sample order, and where Monte Carlo estimates start.
+    inference : Inference, optional
+        How verdicts are reached; by default by the model, about these queries.
+    audit : float, 0..1
+        The share of judgments that follow the sample order, whatever the policy wants.
     """
     if batch < 1 or update_every < 1:
         raise ParameterError(f"a batch and the wait between updates are 1 or more, got {batch} and {update_every}")
-    collection = setting.collection
-    estimator = Estimator(setting, measure, seed=seed)
-    weights = system_weights(collection, judging_measure(measure), scale=setting.scale)
+    appraiser = Appraiser(setting, measure, predictor, inference=inference, seed=seed)
+    check_sampled(policy, audit, appraiser.inference)
+    chosen = Audited(policy, audit) if audit else policy
+    samples = isinstance(chosen, Audited | Proportional)
+    weights = system_weights(setting.collection, judging_measure(measure), scale=setting.scale)
     gains, waiting = setting.unjudged, 0
     beliefs = predictor.predict(gains)
     while True:
-        ranking = rank_systems(estimator.estimate(beliefs))
-        decision = stop.check(StopState.from_ranking(ranking))
-        look = Look(gains, beliefs, ranking, decision)
-        yield look
-        if decision.stop:
-            return
-        state = PolicyState(
-            collection=collection,
-            weights=weights,
-            judged=gains >= 0,
-            variance=beliefs.variance,
-            confidence=ranking.confidence,
-            identical=ranking.estimates.identical,
-            target=stop.pair_confidence,
+        if appraiser.ready(gains):
+            verdict = appraiser.appraise(beliefs)
+            decision = stop.check(StopState.from_ranking(verdict.ranking))
+            held_against = appraiser.audit(beliefs) if audit and appraiser.can_audit(gains) else None
+            yield Look(gains, beliefs, verdict, decision, held_against)
+            if decision.stop:
+                return
+            ranking = verdict.ranking
+        else:
+            ranking = appraiser.by_model(beliefs)
+        state = policy_state(
+            setting, weights, beliefs, ranking, target=stop.pair_confidence, order=appraiser.order if samples else None
         )
-        items = policy.propose(state, _room(stop, look.judged, batch), rng).items
+        items = chosen.propose(state, _room(stop, beliefs.n_judged, batch), rng).items
+        if not items.size:
+            raise ParameterError(
+                f"{stop} ends the campaign before there is anything to say: by design at least {MINIMUM_SAMPLE} "
+                f"sampled judgments are needed, or {MINIMUM_QUERIES} whole queries, and at any time {FIRST_LOOK} "
+                "judgments"
+            )
         answers = ask(items)
         gains = gains.copy()
         gains[items] = answers
@@ -156,6 +148,39 @@ def play(
             beliefs, waiting = predictor.predict(gains), 0
         else:
             beliefs = beliefs.judge(items, answers)
+
+
+def policy_state(
+    setting: Setting,
+    weights: Sparse,
+    beliefs: Beliefs,
+    ranking: Ranking,
+    *,
+    target: float = 0.95,
+    order: JudgingOrder | None = None,
+) -> PolicyState:
+    """Tell a policy all there is to know."""
+    return PolicyState(
+        collection=setting.collection,
+        weights=weights,
+        judged=beliefs.judged,
+        variance=beliefs.variance,
+        confidence=ranking.confidence,
+        identical=ranking.estimates.identical,
+        target=target,
+        beliefs=beliefs,
+        scores=ranking.merit,
+        sample_order=order,
+    )
+
+
+def check_sampled(policy: Policy, audit: float, inference: Inference) -> None:
+    """Refuse a guarantee without a sample."""
+    if inference.mode == "design" and not audit and not isinstance(policy, Proportional):
+        raise ParameterError(
+            f"--inference design needs a sample with known probabilities, and the policy {policy} draws none: "
+            "use --policy proportional, or an audit beside it (--audit 0.2)"
+        )
 
 
 def _room(stop: StopRule, judged: int, batch: int) -> int:

@@ -8,6 +8,7 @@ r"""What to judge next: policies give every unjudged item a priority and propose
 ``random``          all the same
 ``balanced``        first what systems with a few judgments lack to have ten, then as ``mtc``;
                     ``balanced:random`` is the selection of BIAS, ``balanced:20`` asks for twenty
+``proportional``    a sample with known probabilities (:mod:`earmark.campaign.proportional`)
 ==================  ====================================================================================================
 
 Where the formulas come from is told in :mod:`earmark.campaign.priorities`.
@@ -16,8 +17,8 @@ Where the formulas come from is told in :mod:`earmark.campaign.priorities`.
 have the same weight, so what breaks ties chooses most of what is judged. It is a draw, never the order of a file;
 priorities that differ by rounding errors alone tie too. An item that tells no pair apart has priority 0 and comes last.
 
-All of these are adaptive: what they pick depends on what is known, or on draws that nobody keeps, so no item is marked
-as part of a sample with known probabilities.
+All but the last are adaptive: what they pick depends on what is known, or on draws that nobody keeps, so no item is
+marked as part of a sample with known probabilities.
 
 References
 ----------
@@ -38,7 +39,7 @@ from typing import ClassVar, Literal, Protocol, Self, TypeVar, get_args
 import numpy as np
 from scipy.sparse import csr_array
 
-from earmark.beliefs.beliefs import Bools
+from earmark.beliefs.beliefs import Beliefs, Bools
 from earmark.beliefs.exact import Sparse
 from earmark.campaign.priorities import (
     level_ties,
@@ -50,6 +51,7 @@ from earmark.campaign.priorities import (
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats, Ints
 from earmark.errors import ParameterError
+from earmark.inference.sampling_design import JudgingOrder
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,12 @@ class PolicyState:
         Pairs that cannot differ, whatever their confidence says; by default none.
     target : float, 0..1
         A pair is undecided while its confidence is below.
+    beliefs : Beliefs, optional
+        About all items; policies that count what a judgment teaches about other items need them.
+    scores : ndarray of float, shape (systems,), optional
+        The estimated score of every system.
+    sample_order : JudgingOrder, optional
+        In which a sample with known probabilities is judged; policies that propose one need it.
     """
 
     collection: Collection
@@ -82,6 +90,9 @@ class PolicyState:
     confidence: Floats | None = None
     identical: Bools | None = None
     target: float = 0.95
+    beliefs: Beliefs | None = None
+    scores: Floats | None = None
+    sample_order: JudgingOrder | None = None
 
     def __post_init__(self) -> None:
         n_systems, n_items = len(self.collection.systems), self.collection.n_items
@@ -100,6 +111,9 @@ class PolicyState:
             raise ParameterError("expected confidences from 0 to 1, got NaN or a number outside")
         if not 0 < self.target < 1:
             raise ParameterError(f"expected a target confidence between 0 and 1, got {self.target:g}")
+        if self.sample_order is not None and self.sample_order.order.shape != (n_items,):
+            got = self.sample_order.order.size
+            raise ParameterError(f"expected a sample order of all {n_items} items, got one of {got}")
 
     @property
     def compared(self) -> Bools:
@@ -195,7 +209,7 @@ def propose_highest(
     Proposal
         Of `n` items, or of as many as are left; none of them sampled.
     """
-    _check_count(n)
+    check_count(n)
     if not np.all(np.isfinite(priority)):
         raise ParameterError("expected finite priorities, got NaN or infinity")
     left = np.flatnonzero(~judged)
@@ -207,7 +221,8 @@ def propose_highest(
     return Proposal(left[first].astype(np.int64), height[first], np.zeros(first.size, dtype=bool))
 
 
-def _check_count(n: int) -> None:
+def check_count(n: int) -> None:
+    """Refuse a negative number of items."""
     if n < 0:
         raise ParameterError(f"the number of items to propose is 0 or more, got {n}")
 
@@ -227,6 +242,10 @@ def register(policy: P) -> P:
 
 def registered() -> dict[str, type[Policy]]:
     """Return every known policy by its name, those that other packages announce as ``earmark.policies`` included."""
+    # Modules of their own, which need this one first, register as they are imported.
+    import earmark.campaign.proportional
+    import earmark.campaign.variance  # noqa: F401
+
     global _third_parties_loaded
     if not _third_parties_loaded:
         _third_parties_loaded = True
@@ -404,7 +423,7 @@ class Balanced(Policy):
 
     def propose(self, state: PolicyState, n: int, rng: np.random.Generator) -> Proposal:
         """Propose what systems lack, one item after the other, then what the other policy would."""
-        _check_count(n)
+        check_count(n)
         rest = Random() if self.then == "random" else MTC()
         in_order = rest.propose(state, state.judged.size, rng).items
         n_chosen = min(n, in_order.size)

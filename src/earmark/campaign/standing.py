@@ -17,17 +17,20 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import Beliefs, item_gains
+from earmark.beliefs.beliefs import Beliefs, item_answers, item_gains
 from earmark.beliefs.exact import system_weights
-from earmark.campaign.loop import Estimator, judging_measure
-from earmark.campaign.policies import PolicyState, Proposal, make_policy
+from earmark.campaign.appraisal import Appraiser, Inference, Mode, Verdict, judging_measure
+from earmark.campaign.loop import policy_state
+from earmark.campaign.policies import Policy, Proposal, make_policy
+from earmark.campaign.proportional import Audited, Proportional
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs
 from earmark.data.scales import Scale
-from earmark.inference.confidence import Ranking, rank_systems
+from earmark.inference.confidence import Ranking
+from earmark.inference.population import Target
 from earmark.measures import Measure, parse
 from earmark.predictors.base import Predictor, Setting
 from earmark.predictors.choose import PredictorChoice
@@ -57,24 +60,53 @@ class Standing:
     gains: Floats
     beliefs: Beliefs
 
-    def ranking(self, *, level: float = 0.95, df: float | None = None, seed: int = 0, samples: int = 1000) -> Ranking:
-        """Estimate the scores of all systems and say how sure their order is."""
-        estimator = Estimator(self.setting, self.measure, seed=seed, samples=samples)
-        return rank_systems(estimator.estimate(self.beliefs), level=level, df=df)
+    def appraiser(self, inference: Inference | None = None, *, seed: int = 0, samples: int = 1000) -> Appraiser:
+        """Return what reaches verdicts on this collection."""
+        return Appraiser(self.setting, self.measure, self.predictor, inference=inference, seed=seed, samples=samples)
 
-    def proposal(self, policy: str, n: int, rng: np.random.Generator, *, seed: int = 0) -> Proposal:
-        """Choose what to judge next."""
-        ranking = self.ranking(seed=seed)
-        collection, scale = self.setting.collection, self.setting.scale
-        state = PolicyState(
-            collection=collection,
-            weights=system_weights(collection, judging_measure(self.measure), scale=scale),
-            judged=self.gains >= 0,
-            variance=self.beliefs.variance,
-            confidence=ranking.confidence,
-            identical=ranking.estimates.identical,
-        )
-        return make_policy(policy).propose(state, n, rng)
+    def verdict(self, inference: Inference | None = None, *, seed: int = 0, samples: int = 1000) -> Verdict:
+        """Say what follows for the systems, and what that rests on."""
+        return self.appraiser(inference, seed=seed, samples=samples).appraise(self.beliefs)
+
+    def ranking(self, *, level: float = 0.95, df: float | None = None, seed: int = 0, samples: int = 1000) -> Ranking:
+        """Estimate the scores of all systems by the model and say how sure their order is."""
+        return self.appraiser(Inference(level=level), seed=seed, samples=samples).appraise(self.beliefs, df=df).ranking
+
+    def proposal(
+        self,
+        policy: str | Policy,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        seed: int = 0,
+        audit: float = 0.0,
+        whole_queries: bool = False,
+    ) -> Proposal:
+        """Choose what to judge next.
+
+        Parameters
+        ----------
+        policy : str or Policy
+            How to choose.
+        n : int
+            How many items.
+        rng : numpy.random.Generator
+            Among equally wanted items chance decides.
+        seed : int
+            Of the sample order: the same for all of a campaign.
+        audit : float, 0..1
+            The share of items that follow the sample order.
+        whole_queries : bool
+            The sample order goes query by query.
+        """
+        chosen = make_policy(policy) if isinstance(policy, str) else policy
+        chosen = Audited(chosen, audit) if audit else chosen
+        appraiser = self.appraiser(Inference(whole_queries=whole_queries), seed=seed)
+        samples = isinstance(chosen, Audited | Proportional)
+        weights = system_weights(self.setting.collection, judging_measure(self.measure), scale=self.setting.scale)
+        ranking = appraiser.by_model(self.beliefs)
+        state = policy_state(self.setting, weights, self.beliefs, ranking, order=appraiser.order if samples else None)
+        return chosen.propose(state, n, rng)
 
 
 def stand(
@@ -82,7 +114,7 @@ def stand(
     judgments: Judgments | None = None,
     *,
     measure: str | Measure = "AG@5",
-    predictor: str | PredictorChoice = "ordinal",
+    predictor: str | PredictorChoice = "hierarchical",
     metadata: Metadata | None = None,
     teams: Mapping[str, str] | None = None,
     scale: Scale | None = None,
@@ -99,7 +131,7 @@ def stand(
     measure : str or Measure
         What systems are compared by.
     predictor : str or PredictorChoice
-        ``uniform``, ``mtc-output``, ``mtc-judge``, ``ordinal`` or ``external:FILE``.
+        ``hierarchical``, ``uniform``, ``mtc-output``, ``mtc-judge``, ``ordinal`` or ``external:FILE``.
     metadata : Metadata, optional
         What is known about the documents, for predictors that use it.
     teams : mapping of str to str, optional
@@ -115,8 +147,10 @@ def stand(
     collection = Collection.from_runs(runs, depth=chosen.cutoff, metadata=metadata)
     setting = Setting(collection, known, teams)
     made = choice(setting)
-    gains = setting.unjudged if judgments is None else item_gains(collection, judgments, aggregation=aggregation)
-    return Standing(setting, chosen, made, gains, made.predict(gains))
+    if judgments is None:
+        return Standing(setting, chosen, made, setting.unjudged, made.predict(setting.unjudged))
+    gains = item_gains(collection, judgments, aggregation=aggregation)
+    return Standing(setting, chosen, made, gains, made.predict(gains, item_answers(collection, judgments)))
 
 
 def rank(
@@ -124,11 +158,14 @@ def rank(
     judgments: Judgments | None = None,
     *,
     measure: str | Measure = "AG@5",
-    predictor: str | PredictorChoice = "ordinal",
+    predictor: str | PredictorChoice = "hierarchical",
     metadata: Metadata | None = None,
     teams: Mapping[str, str] | None = None,
     scale: Scale | None = None,
     level: float = 0.95,
+    inference: Mode = "model",
+    target: Target = "sample",
+    anytime: bool = False,
     seed: int = 0,
 ) -> Ranking:
     """Rank systems from few judgments or none, with intervals and the confidence in every comparison.
@@ -139,11 +176,17 @@ def rank(
         As for :func:`stand`.
     level : float, 0..1
         The probability that each interval is meant to hold.
+    inference : {"model", "design"}
+        By the model, or guaranteed by the sample that the policy ``proportional`` draws.
+    target : {"sample", "population"}
+        About these queries, or about queries like these.
+    anytime : bool
+        Statements that hold however often one looks.
     seed : int
-        Where Monte Carlo estimates of measures such as nDCG start.
+        Of the sample, and where Monte Carlo estimates of measures such as nDCG start.
     """
     standing = stand(runs, judgments, measure=measure, predictor=predictor, metadata=metadata, teams=teams, scale=scale)
-    return standing.ranking(level=level, seed=seed)
+    return standing.verdict(Inference(inference, target, anytime, level=level), seed=seed).ranking
 
 
 def propose(
@@ -151,9 +194,9 @@ def propose(
     judgments: Judgments | None = None,
     *,
     n: int = 20,
-    policy: str = "mtc",
+    policy: str = "variance",
     measure: str | Measure = "AG@5",
-    predictor: str | PredictorChoice = "ordinal",
+    predictor: str | PredictorChoice = "hierarchical",
     metadata: Metadata | None = None,
     teams: Mapping[str, str] | None = None,
     scale: Scale | None = None,
@@ -168,7 +211,8 @@ def propose(
     n : int
         How many items.
     policy : str
-        How to choose them: ``mtc``, ``mtc-undecided``, ``absolute``, ``balanced`` or ``random``.
+        How to choose them: ``variance``, ``proportional``, ``mtc``, ``mtc-undecided``, ``absolute``, ``balanced`` or
+        ``random``.
     seed : int
         Among equally wanted items chance decides.
 

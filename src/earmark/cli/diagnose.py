@@ -52,7 +52,7 @@ def diagnose(
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
-    predictor: options.PredictorName = "ordinal",
+    predictor: options.PredictorName = "hierarchical",
     model: options.ModelFile = None,
     share: Annotated[
         list[float] | None,

@@ -12,6 +12,7 @@ from earmark.cli.output import Output
 if TYPE_CHECKING:
     from earmark.data.ground_truth import Cliques, OrderedGroups
     from earmark.data.judgments import Judgments
+    from earmark.data.preferences import Preferences
     from earmark.data.runs import Runs
     from earmark.data.scales import Scale
 
@@ -32,6 +33,30 @@ def load_judgments(path: Path, out: Output, *, scale: str | None = None, encodin
     if judgments.scale_guessed:
         out.note(f"scale guessed: {_in_words(judgments.scale)}; name it with --scale")
     return judgments
+
+
+def load_preferences(
+    paths: Sequence[Path], out: Output, *, phases: Sequence[str] | None = None, encoding: str = "utf-8"
+) -> Preferences:
+    """Read answers of one file or more, without those to traps, and say what was left out."""
+    from earmark.data.phrases import counted
+    from earmark.data.preference_files import read_preferences
+    from earmark.data.preferences import Preferences
+    from earmark.errors import InputError
+
+    parts = [read_preferences(path, encoding=encoding) for path in paths]
+    answers = Preferences.concat(parts) if len(parts) > 1 else parts[0]
+    if answers.unanswered:
+        out.note(f"{counted(answers.unanswered, 'row')} without a choice left out")
+    if phases:
+        answers = answers.select(phases=phases)
+    traps = int(answers.is_trap.sum())
+    if traps:
+        if traps == len(answers):
+            raise InputError(expected="answers to other questions than traps", got=f"{counted(traps, 'trap')} alone")
+        out.note(f"{counted(traps, 'answer')} to traps left out")
+        answers = answers.without_traps()
+    return answers
 
 
 def _in_words(scale: Scale) -> str:

@@ -17,6 +17,7 @@ from earmark._version import __version__
 from earmark.cli import (
     audition,
     compare,
+    crowd,
     curves,
     demo,
     describe,
@@ -26,6 +27,10 @@ from earmark.cli import (
     fit,
     measures,
     options,
+    plan,
+    preferences,
+    preferences_next,
+    preferences_simulate,
     rank,
     reproduce,
     runs,
@@ -37,6 +42,7 @@ from earmark.errors import EarmarkError
 BAD_INPUT = 2
 _SCORES, _DATA, _MEASURES, _STORY = "Score and compare", "Look at data", "Understand measures", "See it work"
 _FEW = "Decide with few judgments"
+_CROWD = "Ask many people"
 
 app = typer.Typer(
     name="earmark",
@@ -51,6 +57,9 @@ app = typer.Typer(
 )
 runs_app = typer.Typer(rich_markup_mode="rich")
 app.add_typer(runs_app, name="runs", rich_help_panel=_DATA)
+preferences_app = typer.Typer(rich_markup_mode="rich")
+app.add_typer(preferences_app, name="preferences", rich_help_panel=_SCORES)
+app.add_typer(crowd.crowd_app, name="crowd", rich_help_panel=_CROWD)
 
 
 def _add(to: typer.Typer, name: str, function: Callable[..., None], examples: str, panel: str | None = None) -> None:
@@ -60,8 +69,13 @@ def _add(to: typer.Typer, name: str, function: Callable[..., None], examples: st
 _add(app, "evaluate", evaluate.evaluate, evaluate.EXAMPLES, _SCORES)
 _add(app, "compare", compare.compare, compare.EXAMPLES, _SCORES)
 _add(app, "curves", curves.curves, curves.EXAMPLES, _SCORES)
+_add(preferences_app, "precision", preferences.precision, preferences.PRECISION_EXAMPLES)
+_add(preferences_app, "rank", preferences_next.rank, preferences_next.RANK_EXAMPLES)
+_add(preferences_app, "next", preferences_next.next_pairs, preferences_next.NEXT_EXAMPLES)
+_add(preferences_app, "simulate", preferences_simulate.simulate, preferences_simulate.EXAMPLES)
 _add(app, "rank", rank.rank, rank.EXAMPLES, _FEW)
 _add(app, "next", next_command.next_items, next_command.EXAMPLES, _FEW)
+_add(app, "plan", plan.plan, plan.EXAMPLES, _FEW)
 _add(app, "simulate", simulate.simulate, simulate.EXAMPLES, _FEW)
 _add(app, "diagnose", diagnose.diagnose, diagnose.EXAMPLES, _FEW)
 _add(app, "features", features.features, features.EXAMPLES, _FEW)
@@ -106,8 +120,20 @@ def _runs(context: typer.Context) -> None:
     _show_help(context)
 
 
+def _preferences(context: typer.Context) -> None:
+    """Score systems by which of two documents people prefer."""
+    _show_help(context)
+
+
+def _crowd(context: typer.Context) -> None:
+    """Draw questions about two documents, take in what many people answer, and find out how far to trust it."""
+    _show_help(context)
+
+
 app.callback(invoke_without_command=True, help=options.prose(_earmark.__doc__))(_earmark)
 runs_app.callback(invoke_without_command=True)(_runs)
+preferences_app.callback(invoke_without_command=True)(_preferences)
+crowd.crowd_app.callback(invoke_without_command=True)(_crowd)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,10 +13,13 @@ from earmark.cli.output import Column, Output, number
 if TYPE_CHECKING:
     import polars as pl
 
+    from earmark.campaign.policies import Policy
+
 EXAMPLES = options.examples(
     "earmark next runs.tsv --judgments judgments.tsv -n 20",
     "earmark next runs.tsv --metadata metadata.tsv --scale broad -n 50 -o questions.csv",
-    "earmark next runs.tsv -j judgments.tsv --policy mtc-undecided --seed 7",
+    "earmark next runs.tsv -j judgments.tsv --audit 0.2 --group-by-query",
+    "earmark next runs.tsv -j judgments.tsv --policy proportional",
 )
 
 
@@ -32,9 +35,12 @@ def next_items(
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
-    predictor: options.PredictorName = "ordinal",
+    predictor: options.PredictorName = "hierarchical",
     model: options.ModelFile = None,
-    policy: options.PolicyName = "mtc",
+    policy: options.PolicyName = "variance",
+    audit: options.AuditShare = 0.0,
+    whole_queries: options.WholeQueries = False,
+    group_by_query: options.GroupByQuery = False,
     count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, help="How many items to propose.")] = 20,
     seed: options.Seed = 0,
     output: Annotated[
@@ -58,14 +64,14 @@ def next_items(
     """
     import numpy as np
 
-    from earmark.campaign.loop import judging_measure
+    from earmark.campaign.appraisal import judging_measure
     from earmark.campaign.policies import make_policy
     from earmark.campaign.standing import Standing, proposal_frame
     from earmark.cli.setting import Files, load_ground
     from earmark.predictors.choose import PredictorChoice
 
     out = Output.choose(format, quiet=quiet)
-    chosen_policy = make_policy(policy)
+    chosen_policy = _grouped(make_policy(policy)) if group_by_query else make_policy(policy)
     choice = PredictorChoice(predictor, model, encoding)
     ground = load_ground(
         out,
@@ -80,13 +86,14 @@ def next_items(
         order=order,
     )
     made = choice(ground.setting)
-    standing = Standing(ground.setting, ground.measure, made, ground.gains, made.predict(ground.gains))
+    standing = Standing(ground.setting, ground.measure, made, ground.gains, made.predict(ground.gains, ground.answers))
     for note in made.notes():
         out.note(note)
     by = judging_measure(ground.measure)
     if by != ground.measure:
         out.note(f"{ground.measure} is no weighted sum of gains: items are chosen by {by}")
-    proposal = standing.proposal(str(chosen_policy), count, np.random.default_rng(seed), seed=seed)
+    rng = np.random.default_rng(seed)
+    proposal = standing.proposal(chosen_policy, count, rng, seed=seed, audit=audit, whole_queries=whole_queries)
     left = int(np.count_nonzero(ground.gains < 0))
     if left < count:
         out.note(f"only {left:,} items are left to judge" if left else "every item is judged: there is nothing to ask")
@@ -99,9 +106,29 @@ def next_items(
         return
     out.show_columns(
         [Column(name, frame[name].to_list(), numeric=False) for name in ("query", "document")],
-        [Column("priority", [number(value) for value in frame["priority"]])],
+        [
+            Column("priority", [number(value) for value in frame["priority"]]),
+            *_sampled_column(frame),
+        ],
         caption=f"{frame.height:,} of {left:,} unjudged items, by the policy {chosen_policy}",
     )
+
+
+def _sampled_column(frame: pl.DataFrame) -> list[Column]:
+    if not frame["sampled"].any():
+        return []
+    return [Column("sampled", ["yes" if one else "" for one in frame["sampled"]], numeric=False)]
+
+
+def _grouped(policy: Policy) -> Policy:
+    from dataclasses import replace
+
+    from earmark.campaign.variance import Variance
+    from earmark.errors import ParameterError
+
+    if not isinstance(policy, Variance):
+        raise ParameterError(f"--group-by-query is for the policy variance, '{policy}' cannot do it")
+    return replace(policy, group_by_query=True)
 
 
 def write_questions(frame: pl.DataFrame, path: Path) -> None:
@@ -125,7 +152,7 @@ def write_questions(frame: pl.DataFrame, path: Path) -> None:
             hint="name another file, or move this one away",
         )
     # Null and not an empty text, which would be written as two quotation marks.
-    questions = frame.select("query", "document", gain=pl.lit(None, dtype=pl.String))
+    questions = frame.select("query", "document", pl.lit(None, dtype=pl.String).alias("gain"), "sampled")
     try:
         with replacing(path) as temporary:
             questions.write_csv(temporary)

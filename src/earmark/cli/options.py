@@ -200,14 +200,17 @@ SharedMissingRule = Annotated[
         rich_help_panel=_SCORING,
     ),
 ]
+Inference = Literal["model", "design"]
+Target = Literal["sample", "population"]
 PredictorName = Annotated[
     str,
     typer.Option(
         "--predictor",
         metavar="NAME",
-        help="What predicts unjudged items: ordinal learns from the judgments so far, and from past collections with "
-        "--model; mtc-output and mtc-judge are published models for music similarity; uniform takes every level as "
-        "equally likely; external:FILE reads the word of another model, a score or one column per level.",
+        help="What predicts unjudged items: hierarchical learns who shares errors with whom; ordinal learns from the "
+        "judgments so far, and from past collections with --model; mtc-output and mtc-judge are published models for "
+        "music similarity; uniform takes every level as equally likely; external:FILE reads the word of another model, "
+        "a score or one column per level.",
         rich_help_panel=_BELIEVING,
     ),
 ]
@@ -225,9 +228,11 @@ PolicyName = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
-        help="What to judge next: mtc, what tells the most pairs of systems apart; mtc-undecided, the same among "
-        "undecided pairs; absolute, what the systems' own scores hang on; random; or balanced, at least ten judgments "
-        "of a system or none.",
+        help="What to judge next: variance, what takes the most doubt off undecided pairs (variance:top, off who is "
+        "the best; variance:absolute, off the scores); proportional, a sample with known probabilities, for "
+        "--inference design; mtc, what tells the most pairs of systems apart; mtc-undecided, the same among undecided "
+        "pairs; absolute, what the systems' own scores hang on; random; or balanced, at least ten judgments of a "
+        "system or none.",
         rich_help_panel=_JUDGING,
     ),
 ]
@@ -323,5 +328,63 @@ OutputFile = Annotated[
         ".parquet for named columns; anything else for a TREC run; .gz after it to compress. When omitted, they are "
         "printed.",
         rich_help_panel=_OUTPUT,
+    ),
+]
+InferenceName = Annotated[
+    Inference,
+    typer.Option(
+        "--inference",
+        metavar="NAME",
+        help="What verdicts rest on: model, what is believed; design, a sample with known probabilities (policy "
+        "proportional, or an audit), valid whatever the model.",
+        rich_help_panel=_BELIEVING,
+    ),
+]
+TargetName = Annotated[
+    Target,
+    typer.Option(
+        "--target",
+        metavar="NAME",
+        help="What verdicts are about: sample, these queries; population, queries like these.",
+        rich_help_panel=_BELIEVING,
+    ),
+]
+Anytime = Annotated[
+    bool,
+    typer.Option(
+        "--anytime",
+        metavar="",
+        help="Widen all statements so that they hold however often you look; they start at 100 judgments.",
+        rich_help_panel=_BELIEVING,
+    ),
+]
+WholeQueries = Annotated[
+    bool,
+    typer.Option(
+        "--whole-queries",
+        metavar="",
+        help="Sample whole queries instead of items: the way to a guarantee for nDCG and other normalised measures.",
+        rich_help_panel=_JUDGING,
+    ),
+]
+GroupByQuery = Annotated[
+    bool,
+    typer.Option(
+        "--group-by-query",
+        metavar="",
+        help="Propose items of one query after the other, for when listening to the query is half of the work.",
+        rich_help_panel=_JUDGING,
+    ),
+]
+AuditShare = Annotated[
+    float,
+    typer.Option(
+        "--audit",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="The share of judgments that follow a sample with known probabilities, so that the model can be held "
+        "against a guaranteed estimate.",
+        rich_help_panel=_JUDGING,
     ),
 ]

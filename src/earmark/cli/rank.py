@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -14,12 +15,16 @@ from earmark.data.phrases import counted
 
 if TYPE_CHECKING:
     from earmark.beliefs.beliefs import Beliefs
+    from earmark.campaign.appraisal import Appraiser, Verdict
+    from earmark.data.judgments import Judgments
+    from earmark.inference.audit import Audit
     from earmark.inference.confidence import Ranking
 
 EXAMPLES = options.examples(
     "earmark rank runs.tsv --judgments judgments.tsv -m AG@5",
     "earmark rank runs.tsv -j judgments.tsv --metadata metadata.tsv -m nDCG@5 --samples 5000",
-    "earmark rank runs.tsv --metadata metadata.tsv --scale broad --predictor mtc-output",
+    "earmark rank runs.tsv -j judgments.tsv -m AG@5 --inference design",
+    "earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime",
 )
 _ESTIMATING = "How estimates are made"
 _BAR = 25
@@ -38,8 +43,22 @@ def rank(
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
-    predictor: options.PredictorName = "ordinal",
+    predictor: options.PredictorName = "hierarchical",
     model: options.ModelFile = None,
+    inference: options.InferenceName = "model",
+    target: options.TargetName = "sample",
+    anytime: options.Anytime = False,
+    whole_queries: options.WholeQueries = False,
+    audit: Annotated[
+        bool | None,
+        typer.Option(
+            "--audit/--no-audit",
+            metavar="",
+            help="Hold the model against the guaranteed estimate of the sample in the judgments; by default where they "
+            "mark sampled items.",
+            rich_help_panel=_ESTIMATING,
+        ),
+    ] = None,
     level: Annotated[
         float,
         typer.Option(
@@ -54,7 +73,8 @@ def rank(
         typer.Option(
             "--distribution",
             metavar="NAME",
-            help="What differences are taken to follow: normal, or t with one degree of freedom less than queries.",
+            help="What differences are taken to follow where estimates do not say it themselves, as those of the "
+            "predictor hierarchical do: normal, or t with one degree of freedom less than queries.",
             rich_help_panel=_ESTIMATING,
         ),
     ] = "normal",
@@ -86,6 +106,7 @@ def rank(
     import polars as pl
 
     from earmark.beliefs.beliefs import IndependentBeliefs
+    from earmark.campaign.appraisal import Inference
     from earmark.campaign.standing import Standing
     from earmark.cli.setting import Files, load_ground
     from earmark.errors import ParameterError
@@ -111,11 +132,19 @@ def rank(
     if distribution == "t" and queries < 2:
         raise ParameterError("--distribution t needs two queries or more, got one")
     made = choice(ground.setting)
-    standing = Standing(ground.setting, ground.measure, made, ground.gains, made.predict(ground.gains))
+    standing = Standing(ground.setting, ground.measure, made, ground.gains, made.predict(ground.gains, ground.answers))
     degrees = queries - 1 if distribution == "t" else None
-    ranking = standing.ranking(level=level, df=degrees, seed=seed, samples=samples)
+    appraiser = standing.appraiser(
+        Inference(inference, target, anytime, whole_queries, level), seed=seed, samples=samples
+    )
+    verdict = appraiser.appraise(standing.beliefs, df=degrees)
+    ranking = verdict.ranking
+    out.note(f"about {appraiser.inference.about}; {verdict.basis}{'; at any time' if anytime else ''}")
+    held_against = _audit(appraiser, standing.beliefs, ground.judgments, audit, out) if inference == "model" else None
     for note in (*made.notes(), *nothing_learnt(standing.beliefs, ranking)):
         out.note(note)
+    if distribution == "t" and ranking.estimates.scores.df is not None:
+        out.note("--distribution t changes nothing: these estimates have degrees of freedom of their own")
     if isinstance(standing.beliefs, IndependentBeliefs) and standing.beliefs.n_judged < standing.beliefs.n_items:
         out.note(
             "what is believed of one item counts as independent of the others, as in the papers: on real collections "
@@ -131,7 +160,36 @@ def rank(
     else:
         for remark in (summary, *remarks):
             out.note(remark)
-        out.kinds(ranking.systems_frame(), ranking.pairs_frame(), pl.DataFrame([ranking.summary()]))
+        frames = [ranking.systems_frame(), ranking.pairs_frame(), pl.DataFrame([summary_row(verdict, target)])]
+        if held_against is not None:
+            frames.append(pl.DataFrame([{"kind": "audit", **asdict(held_against)}]))
+        out.kinds(*frames)
+
+
+def summary_row(verdict: Verdict, target: str) -> dict[str, Any]:
+    """Return the summary of a ranking with what it is about and what it rests on."""
+    return {**verdict.ranking.summary(), "target": target, "basis": verdict.basis, "sampled": verdict.sampled}
+
+
+def _audit(
+    appraiser: Appraiser, beliefs: Beliefs, judgments: Judgments | None, asked: bool | None, out: Output
+) -> Audit | None:
+    """Hold the model against the sample, where there is one and it was asked for or marked."""
+    from earmark.errors import ParameterError
+
+    marked = judgments is not None and "sampled" in judgments.frame.columns and bool(judgments.frame["sampled"].any())
+    if not (marked if asked is None else asked):
+        return None
+    if not appraiser.can_audit(beliefs.judged_gain):
+        if asked:
+            raise ParameterError(
+                "too few sampled judgments for an audit: judge items from earmark next --audit 0.2 (with the same "
+                "--seed and measure); for a measure that is no weighted sum of gains, also with --whole-queries"
+            )
+        return None
+    found = appraiser.audit(beliefs)
+    out.note(str(found))
+    return found
 
 
 def nothing_learnt(beliefs: Beliefs, ranking: Ranking) -> list[str]:

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
     from earmark.reproduce.common import Comparison, Row
 
-Paper = Literal["mtc", "bias", "cover", "adr"]
+Paper = Literal["mtc", "bias", "cover", "adr", "srbench"]
 
 EXAMPLES = options.examples(
     "earmark reproduce cover",
     "earmark reproduce adr --format csv",
     "earmark reproduce mtc --data mirex-ams-2011 --seeds 100",
+    "earmark reproduce srbench --seeds 5",
 )
-_MIREX = "mirex-ams-2011"
+_MIREX, _MELODIES = "mirex-ams-2011", "melody-preferences-2010"
 _VERDICT = {True: "yes", False: "no", None: NOTHING}
 
 
@@ -35,7 +36,8 @@ def reproduce(
         typer.Argument(
             help="mtc: minimal test collections for audio music similarity. bias: overconfidence and bias in low-cost "
             "evaluation. cover: measures for cover song identification. adr: average dynamic recall on partially "
-            "ordered ground truth.",
+            "ordered ground truth. srbench: soundtrack recommendation judged by preferences, beside a simulated "
+            "benchmark of its size.",
             show_default=False,
         ),
     ],
@@ -45,7 +47,9 @@ def reproduce(
             "--data",
             metavar="DIR",
             help="The folder of the MIREX 2011 collection, which mtc and bias are computed on: runs.txt, judgments.txt "
-            f"and metadata.txt. When omitted, {_MIREX} in the folder that the environment variable EARMARK_DATA names.",
+            f"and metadata.txt. When omitted, {_MIREX} in the folder that the environment variable EARMARK_DATA names. "
+            f"For adr, the folder of the melody preferences of 2010 (judgments.csv and MTurk.qrel), or {_MELODIES} "
+            "there; without it adr shows the examples of the paper alone.",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +59,8 @@ def reproduce(
             "--seeds",
             metavar="N",
             min=1,
-            help="How often mtc and bias repeat what is drawn at random; ours is then the median. When omitted, 20.",
+            help="How often mtc, bias and srbench repeat what is drawn at random; ours is then the median. When "
+            "omitted, 20.",
             show_default=False,
         ),
     ] = None,
@@ -79,20 +84,39 @@ def reproduce(
 
 
 def _tables(paper: Paper, data: Path | None, seeds: int | None) -> list[Comparison]:
-    if paper in ("cover", "adr"):
+    if paper == "cover":
         if data is not None or seeds is not None:
             raise ParameterError(
-                f"{paper} is computed from what the paper prints: --data and --seeds are for mtc and bias"
+                "cover is computed from what the paper prints: --data is for mtc, bias and adr, --seeds for mtc, bias "
+                "and srbench"
             )
-        from earmark.reproduce import adr, cover
+        from earmark.reproduce import cover
 
-        return cover.tables() if paper == "cover" else adr.tables()
+        return cover.tables()
+    if paper == "adr":
+        if seeds is not None:
+            raise ParameterError("adr draws nothing at random: --seeds is for mtc, bias and srbench")
+        from earmark.reproduce import adr
+
+        return adr.tables(data or _melodies())
+    if paper == "srbench":
+        if data is not None:
+            raise ParameterError("srbench is simulated, its data is not to be had: --data is for mtc, bias and adr")
+        from earmark.reproduce import srbench
+
+        return srbench.tables(seeds=seeds or srbench.SEEDS)
     from earmark.reproduce import bias, mtc
 
     folder = data or _data_folder()
     if paper == "mtc":
         return mtc.tables(folder, seeds=seeds or mtc.SEEDS)
     return bias.tables(folder, seeds=seeds or bias.SEEDS)
+
+
+def _melodies() -> Path | None:
+    """Return the folder of the melody preferences, where there is one: the examples of the paper need none."""
+    folder = Path(os.environ.get("EARMARK_DATA", "")) / _MELODIES
+    return folder if os.environ.get("EARMARK_DATA") and folder.is_dir() else None
 
 
 def _data_folder() -> Path:

@@ -16,6 +16,7 @@ from earmark.cli.loading import load_judgments, load_runs
 from earmark.cli.output import Output
 
 if TYPE_CHECKING:
+    from earmark.beliefs.beliefs import Answers
     from earmark.data.ground_truth import Floats
     from earmark.data.judgments import Aggregation, Judgments
     from earmark.data.metadata import Metadata
@@ -98,6 +99,8 @@ class Ground:
     judgments : Judgments or None
     gains : ndarray of float, shape (items,)
         The gain of every judged item, negative for the others.
+    answers : Answers or None
+        What every assessor said, where judgments name assessors.
     """
 
     runs: Runs
@@ -106,6 +109,7 @@ class Ground:
     setting: Setting
     judgments: Judgments | None
     gains: Floats
+    answers: Answers | None = None
 
 
 def load_ground(
@@ -122,7 +126,7 @@ def load_ground(
     order: options.Order = "score",
 ) -> Ground:
     """Read everything that estimates rest on."""
-    from earmark.beliefs.beliefs import item_gains
+    from earmark.beliefs.beliefs import item_answers, item_gains
     from earmark.data.scales import parse_scale
 
     known = None if judgments is None else load_judgments(judgments, out, scale=scale, encoding=files.encoding)
@@ -137,12 +141,13 @@ def load_ground(
         used = choice.usual_scale()
         out.note(f"no judgments tell the scale: taking {used}; name it with --scale")
     setting = documents.setting(lists, used, depth=chosen.cutoff)
-    gains = setting.unjudged
+    gains, answers = setting.unjudged, None
     if known is not None:
         gains = item_gains(setting.collection, known, aggregation=aggregate)
+        answers = item_answers(setting.collection, known)
         _say_unused(known, gains, chosen, out)
     _say_depths(lists, chosen, out)
-    return Ground(lists, documents, chosen, setting, known, gains)
+    return Ground(lists, documents, chosen, setting, known, gains, answers)
 
 
 def _one_measure(given: Sequence[str] | None, runs: Runs, out: Output) -> Measure:

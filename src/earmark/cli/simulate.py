@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXAMPLES = options.examples(
     "earmark simulate runs.tsv --judgments judgments.tsv -m AG@5",
     "earmark simulate runs.tsv -j judgments.tsv --metadata metadata.tsv --stop min:0.9 --repeats 10 --jobs 2",
-    "earmark simulate runs.tsv -j judgments.tsv --policy random --stop none --sample-queries 25",
+    "earmark simulate runs.tsv -j judgments.tsv --inference design --policy proportional --stop width:0.1",
 )
 _PLAYING = "How campaigns are played"
 # Header, field and how many digits to show.
@@ -58,11 +58,16 @@ def simulate(
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
-    predictor: options.PredictorName = "ordinal",
+    predictor: options.PredictorName = "hierarchical",
     model: options.ModelFile = None,
-    policy: options.PolicyName = "mtc",
+    policy: options.PolicyName = "variance",
     stop: options.StopName = "mean:0.95",
     margin: options.Margin = 0.0,
+    inference: options.InferenceName = "model",
+    target: options.TargetName = "sample",
+    anytime: options.Anytime = False,
+    audit: options.AuditShare = 0.0,
+    whole_queries: options.WholeQueries = False,
     batch: Annotated[
         int,
         typer.Option(
@@ -127,6 +132,8 @@ def simulate(
     import numpy as np
     import polars as pl
 
+    from earmark.campaign.appraisal import Inference
+    from earmark.campaign.loop import check_sampled
     from earmark.campaign.policies import make_policy
     from earmark.campaign.stopping import parse_stop
     from earmark.cli.setting import Files, load_ground
@@ -137,6 +144,8 @@ def simulate(
     out = Output.choose(format, quiet=quiet)
     # Whatever is wrong with a name is said before anything is played.
     rule, chosen_policy = parse_stop(stop, margin=margin), make_policy(policy)
+    how = Inference(inference, target, anytime, whole_queries)
+    check_sampled(chosen_policy, audit, how)
     choice = PredictorChoice(predictor, model, encoding)
     ground = load_ground(
         out,
@@ -156,6 +165,8 @@ def simulate(
     unjudged = int(np.count_nonzero(ground.gains < 0))
     if unjudged:
         out.note(f"{unjudged:,} of {ground.gains.size:,} items have no recorded judgment and count as worth nothing")
+    if target == "population":
+        out.note(f"verdicts are about {how.about}; the truth they are compared with is that of these queries")
     study = Study(
         ground.runs,
         ground.judgments,
@@ -175,6 +186,8 @@ def simulate(
         sample_queries=sample_queries,
         aggregation=aggregate,
         seed=seed,
+        inference=how,
+        audit=audit,
     )
     outcomes: list[Outcome] = []
     with out.progress(repeats * ground.gains.size, "judging") as advance:

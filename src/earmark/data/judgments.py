@@ -61,6 +61,9 @@ class Judgments:
         ids = [name for name in ("query", "document", "assessor") if name in columns]
         gains = number_column(frame["gain"])
         frame = frame.select(columns).with_columns(*(id_column(frame[name]) for name in ids), pl.Series("gain", gains))
+        if "sampled" in columns and frame["sampled"].dtype != pl.Boolean:
+            said = pl.col("sampled").cast(pl.String).str.strip_chars().str.to_lowercase()
+            frame = frame.with_columns(said.is_in(["true", "1", "1.0", "yes"]).fill_null(False).alias("sampled"))
         if not frame.height:
             raise InputError(expected="at least one judgment", got="none")
         known = scale or guess_scale(gains)

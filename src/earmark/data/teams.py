@@ -1,4 +1,4 @@
-"""Teams: who sent which system."""
+"""Teams, and whatever else every thing has one of: who sent which system, which theme a query has."""
 
 from __future__ import annotations
 
@@ -11,24 +11,39 @@ from earmark.errors import InputError
 
 def read_teams(path: Path, *, encoding: str = "utf-8") -> dict[str, str]:
     """Read who sent which system: two columns ``system team``, with or without a header that names them."""
+    return read_assignment(path, "system", "team", encoding=encoding)
+
+
+def read_assignment(path: Path, of: str, to: str, *, encoding: str = "utf-8") -> dict[str, str]:
+    """Read which thing belongs to what: two columns, with or without a header that names them.
+
+    Parameters
+    ----------
+    path : path
+        The file: blanks or tabs between columns, or named columns with commas or semicolons.
+    of, to : str
+        The names of the columns, such as ``query`` and ``theme``.
+    encoding : str
+        The text encoding of the file.
+    """
     file = require_file(path)
     number, line = first_data_line(file, encoding=encoding, comments=True)
     separator = next((mark for mark in "\t,;" if mark in line), " ")
     header = [cell.strip().strip('"').lower() for cell in line.split(separator)]
-    if {"system", "team"} <= set(header):
+    if {of, to} <= set(header):
         named = read_named(file, encoding=encoding)
         frame = named.frame.rename({name: name.strip().lower() for name in named.frame.columns})
         table = Table(frame, named.path, named.line_of)
     elif separator in ",;":
-        raise InputError(expected="a header with the columns system, team", got=repr(line[:60]), path=path, line=number)
+        raise InputError(expected=f"a header with the columns {of}, {to}", got=repr(line[:60]), path=path, line=number)
     else:
-        layout = Layout({"system": False, "team": False}, separator=separator, comments=True)
+        layout = Layout({of: False, to: False}, separator=separator, comments=True)
         table = read_layout(file, layout, encoding=encoding)
-    teams: dict[str, str] = {}
-    for row, (system, team) in enumerate(table.frame.select("system", "team").iter_rows()):
-        if not system or not team:
-            raise table.error(row, expected="a system and its team", got="an empty cell")
-        if teams.setdefault(system, team) != team:
-            got = f"'{system}' of '{team}' after '{teams[system]}'"
-            raise table.error(row, expected="one team for every system", got=got)
-    return teams
+    assigned: dict[str, str] = {}
+    for row, (one, whose) in enumerate(table.frame.select(of, to).iter_rows()):
+        if not one or not whose:
+            raise table.error(row, expected=f"a {of} and its {to}", got="an empty cell")
+        if assigned.setdefault(one, whose) != whose:
+            got = f"'{one}' of '{whose}' after '{assigned[one]}'"
+            raise table.error(row, expected=f"one {to} for every {of}", got=got)
+    return assigned

@@ -10,6 +10,8 @@ name ends in              runs                                          judgment
 anything else             TREC: ``query Q0 document rank score tag``    TREC: ``query 0 document gain``
 ========================= ============================================= ==========================
 
+Ordered groups are ``query document group`` where runs are a TREC file or ``.tsv``, and have names where runs do.
+
 A text file whose name ends in ``.gz`` as well is gzipped. A file appears complete or not at all, and the same data
 always gives the same bytes.
 """
@@ -25,6 +27,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from earmark.data.ground_truth import OrderedGroups
 from earmark.data.judgments import COLUMNS, Judgments, repeated_row
 from earmark.data.runs import Runs
 from earmark.data.tables import replacing
@@ -123,6 +126,30 @@ def write_judgments(judgments: Judgments, path: AnyPath, *, format: FileFormat |
     else:
         qrels = plain.select("query", pl.lit("0").alias("iteration"), "document", "gain")
         _write_text(_separated(qrels, " "), path, packed=packed)
+
+
+def write_groups(groups: OrderedGroups, path: AnyPath) -> None:
+    """Write ordered groups to one file: ``query document group`` separated by tabs, or with names in .csv and .parquet.
+
+    Parameters
+    ----------
+    groups : OrderedGroups
+        The groups.
+    path : path
+        Where to. Any other ending than .csv and .parquet (perhaps with .gz) is text with tabs.
+
+    Raises
+    ------
+    InputError
+        If an id holds white space that the format cannot hold, or there is no such folder.
+    """
+    chosen, packed = _format_of(path, None)
+    frame = groups.frame.select("query", "document", "group")
+    if chosen in ("csv", "parquet"):
+        _write_named(frame, path, chosen, packed=packed)
+        return
+    _refuse_unwritable({"query": frame["query"], "document": frame["document"]}, first="query", blanks=True, path=path)
+    _write_text(_separated(frame, "\t"), path, packed=packed)
 
 
 def scores_give_order(runs: Runs) -> bool:

@@ -18,6 +18,8 @@ Conventions where the formulas are silent:
 - *Nothing to compare.* One system alone, or identical ones only, have no confidence: it is None, never NaN. Nothing
   is then left to decide, so every demand on confidence counts as met.
 - *Intervals* are those of the normal (or t) distribution and are not cut at the ends of the measure's range.
+- *Looking often.* All of this holds at one look. With `growth`, the information now over that of the first look,
+  intervals are wider and confidences lower so that they hold at all looks together (:mod:`earmark.inference.anytime`).
 """
 
 from __future__ import annotations
@@ -34,11 +36,17 @@ from scipy import special
 
 from earmark.beliefs.estimates import Estimates, Moments
 from earmark.errors import ParameterError
+from earmark.inference.anytime import AnyTime, anytime_multiplier, anytime_tail
 from earmark.inference.pairs import BoolArray, FloatArray, IntArray
 
 
 def probability_better(
-    difference: ArrayLike, variance: ArrayLike, *, margin: float = 0.0, df: ArrayLike | None = None
+    difference: ArrayLike,
+    variance: ArrayLike,
+    *,
+    margin: float = 0.0,
+    df: ArrayLike | None = None,
+    growth: ArrayLike | None = None,
 ) -> FloatArray:
     r"""Probability that a difference exceeds a margin: :math:`P(\Delta > m) = \Phi((E - m) / \sqrt V)`.
 
@@ -51,6 +59,8 @@ def probability_better(
         is ``probability_better(-difference, variance, margin=0.3)``.
     df : array_like of float, optional
         Degrees of freedom of Student's t; without it, the normal distribution.
+    growth : array_like of float, 1 or more, optional
+        For a probability that holds at all looks together.
 
     Returns
     -------
@@ -66,10 +76,18 @@ def probability_better(
     excess = mean - margin
     certain = spread == 0
     z = excess / np.sqrt(np.where(certain, 1.0, spread))
-    return np.where(certain, 0.5 * (1.0 + np.sign(excess)), _distribution(df)(z))
+    chance = _distribution(df)(z)
+    if growth is not None:
+        ever = anytime_tail(np.abs(z) / _stretch(df), growth)
+        # However small the chance ever to be off as far, that of being so at this look is a bound to claims.
+        ever = np.maximum(ever, np.minimum(chance, 1.0 - chance))
+        chance = np.where(z >= 0, 1.0 - ever, ever)
+    return np.where(certain, 0.5 * (1.0 + np.sign(excess)), chance)
 
 
-def sign_confidence(difference: ArrayLike, variance: ArrayLike, *, df: ArrayLike | None = None) -> FloatArray:
+def sign_confidence(
+    difference: ArrayLike, variance: ArrayLike, *, df: ArrayLike | None = None, growth: ArrayLike | None = None
+) -> FloatArray:
     """Confidence in the sign of a difference, MTC Eq. 7: the probability that the system that looks better is.
 
     Parameters
@@ -78,16 +96,23 @@ def sign_confidence(difference: ArrayLike, variance: ArrayLike, *, df: ArrayLike
         Mean and variance of the difference.
     df : array_like of float, optional
         Degrees of freedom of Student's t; without it, the normal distribution.
+    growth : array_like of float, 1 or more, optional
+        For a confidence that holds at all looks together.
 
     Returns
     -------
     ndarray of float, .5..1
     """
-    return probability_better(np.abs(difference), variance, df=df)
+    return probability_better(np.abs(difference), variance, df=df, growth=growth)
 
 
 def interval(
-    mean: ArrayLike, variance: ArrayLike, *, level: float = 0.95, df: ArrayLike | None = None
+    mean: ArrayLike,
+    variance: ArrayLike,
+    *,
+    level: float = 0.95,
+    df: ArrayLike | None = None,
+    growth: ArrayLike | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Interval that holds with a given probability: :math:`E \pm z_{(1 + level)/2} \sqrt V`; BIAS, Eq. 2.17.
 
@@ -98,6 +123,8 @@ def interval(
         The probability that the interval holds.
     df : array_like of float, optional
         Degrees of freedom of Student's t; without it, the normal distribution.
+    growth : array_like of float, 1 or more, optional
+        For an interval that holds at all looks together.
 
     Returns
     -------
@@ -109,6 +136,8 @@ def interval(
         raise ParameterError(f"the level of an interval is between 0 and 1, got {level:g}")
     half = (1.0 + level) / 2
     quantile = special.ndtri(half) if df is None else special.stdtrit(_degrees(df), half)
+    if growth is not None:
+        quantile = np.maximum(quantile, anytime_multiplier(growth, level=level) * _stretch(df))
     width = quantile * np.sqrt(spread)
     return center - width, center + width
 
@@ -135,6 +164,8 @@ class Ranking:
         The probability that system `a` is better than system `b`.
     confidence : ndarray of float, shape (pairs,), .5..1
         Confidence in the order of the two; identical pairs have .5 here and do not count.
+    anytime : AnyTime or None
+        Where intervals and confidences hold at all looks together: how much more is known than at the first.
     """
 
     estimates: Estimates
@@ -147,6 +178,13 @@ class Ranking:
     difference_high: FloatArray
     better: FloatArray
     confidence: FloatArray
+    anytime: AnyTime | None = None
+
+    @property
+    def merit(self) -> FloatArray:
+        """The estimated scores, turned round where lower is better, shape (systems,)."""
+        mean = self.estimates.scores.mean
+        return mean if self.estimates.measure.higher_is_better else -mean
 
     @property
     def compared(self) -> BoolArray:
@@ -184,9 +222,14 @@ class Ranking:
 
         `a` and `b` exchanged, it is ``1 - beats_by(-margin)``.
         """
-        advantage = _advantage(self.estimates)
         differences = self.estimates.differences
-        return probability_better(advantage, differences.variance, margin=margin, df=_df_of(differences, self.df))
+        return probability_better(
+            _advantage(self.estimates),
+            differences.variance,
+            margin=margin,
+            df=_df_of(differences, self.df),
+            growth=None if self.anytime is None else self.anytime.differences,
+        )
 
     @property
     def identical_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -242,6 +285,8 @@ class Ranking:
             said = [f"{of_items}, no two systems to compare"]
         else:
             said = [f"{of_items}, mean confidence {self.mean_confidence:.3f}, least {self.min_confidence:.3f}"]
+        if self.anytime is not None:
+            said.append("intervals and confidences hold at all looks together")
         if self.identical_pairs:
             listed = ", ".join(f"{a} and {b}" for a, b in self.identical_pairs)
             said.append(f"identical for {self.estimates.measure} and not compared: {listed}")
@@ -258,7 +303,9 @@ class Ranking:
         return f"<b>{escape(str(self.estimates.measure))}</b><ul>{notes}</ul>{''.join(frames)}"
 
 
-def rank_systems(estimates: Estimates, *, level: float = 0.95, df: float | None = None) -> Ranking:
+def rank_systems(
+    estimates: Estimates, *, level: float = 0.95, df: float | None = None, anytime: AnyTime | None = None
+) -> Ranking:
     """Rank systems by their estimated scores and say how sure the order of every two is.
 
     Parameters
@@ -270,6 +317,8 @@ def rank_systems(estimates: Estimates, *, level: float = 0.95, df: float | None 
     df : float, optional
         Degrees of freedom of Student's t for estimates that do not bring their own, as BIAS has it one less than there
         are queries; without it, the normal distribution.
+    anytime : AnyTime, optional
+        For intervals and confidences that hold at all looks together: how much more is known than at the first look.
 
     Examples
     --------
@@ -285,8 +334,10 @@ def rank_systems(estimates: Estimates, *, level: float = 0.95, df: float | None 
     ([1, 2], 0.841)
     """
     scores, differences = estimates.scores, estimates.differences
-    low, high = _interval_of(scores, level, df)
-    difference_low, difference_high = _interval_of(differences, level, df)
+    growth, pair_growth = (None, None) if anytime is None else (anytime.scores, anytime.differences)
+    low, high = interval(scores.mean, scores.variance, level=level, df=_df_of(scores, df), growth=growth)
+    pair_df, spread = _df_of(differences, df), differences.variance
+    difference_low, difference_high = interval(differences.mean, spread, level=level, df=pair_df, growth=pair_growth)
     merit = scores.mean if estimates.measure.higher_is_better else -scores.mean
     return Ranking(
         estimates=estimates,
@@ -297,13 +348,10 @@ def rank_systems(estimates: Estimates, *, level: float = 0.95, df: float | None 
         rank=np.searchsorted(np.sort(-merit), -merit).astype(np.int64) + 1,
         difference_low=difference_low,
         difference_high=difference_high,
-        better=probability_better(_advantage(estimates), differences.variance, df=_df_of(differences, df)),
-        confidence=sign_confidence(differences.mean, differences.variance, df=_df_of(differences, df)),
+        better=probability_better(_advantage(estimates), spread, df=pair_df, growth=pair_growth),
+        confidence=sign_confidence(differences.mean, spread, df=pair_df, growth=pair_growth),
+        anytime=anytime,
     )
-
-
-def _interval_of(moments: Moments, level: float, df: float | None) -> tuple[FloatArray, FloatArray]:
-    return interval(moments.mean, moments.variance, level=level, df=_df_of(moments, df))
 
 
 def _df_of(moments: Moments, df: float | None) -> FloatArray | float | None:
@@ -334,3 +382,8 @@ def _distribution(df: ArrayLike | None) -> Callable[[FloatArray], FloatArray]:
         return special.ndtr
     degrees = _degrees(df)
     return lambda z: np.asarray(special.stdtr(degrees, z))
+
+
+def _stretch(df: ArrayLike | None) -> FloatArray:
+    """Return how much wider 95% intervals of Student's t are than normal ones."""
+    return np.asarray(1.0 if df is None else special.stdtrit(_degrees(df), 0.975) / special.ndtri(0.975))

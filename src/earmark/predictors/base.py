@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import UNJUDGED, Beliefs, IndependentBeliefs, LevelProbabilities, levels_of
+from earmark.beliefs.beliefs import UNJUDGED, Answers, Beliefs, IndependentBeliefs, LevelProbabilities, levels_of
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats
 from earmark.data.scales import Scale
@@ -84,13 +84,15 @@ class Predictor(ABC):
         self.setting = setting
 
     @abstractmethod
-    def predict(self, judged_gain: Floats) -> Beliefs:
+    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
         """Return beliefs about all items.
 
         Parameters
         ----------
         judged_gain : ndarray of float, shape (items,)
             The gain of every judged item, negative for the others.
+        answers : Answers, optional
+            What every assessor said, for predictors that tell assessors apart; the others take the judged gain.
         """
 
     def notes(self) -> list[str]:

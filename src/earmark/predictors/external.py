@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from scipy.optimize import brentq
 
-from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.beliefs import Answers, Beliefs
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats
 from earmark.data.tables import Table, read_named, require_file
@@ -57,7 +57,7 @@ class External(Predictor):
         self._is_score = levels is None
         self._levels = np.array(model_levels(setting.scale)) if levels is None else levels
 
-    def predict(self, judged_gain: Floats) -> Beliefs:
+    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
         """Return the other model's beliefs, recalibrated where there is enough to do it by."""
         judged = judged_gain >= 0
         taught, asked = judged & self._known, self._known & ~judged

@@ -111,6 +111,8 @@ class FeatureBuilder:
 
     Attributes
     ----------
+    attributes : dict of str to ItemAttribute
+        What is known of the documents, by code: ``ART``, ``GEN`` and those of further columns.
     output_names, judgment_names : tuple of str
         The features there are.
     dropped : tuple of str
@@ -138,12 +140,12 @@ class FeatureBuilder:
         self._retrieved = incidence(collection)
         self._team_of_system = _teams(collection.systems, teams)
         self._columns = {_ARTIST: artist, _GENRE: genre, **_codes(attributes)}
-        self._attributes: dict[str, ItemAttribute] = {}
+        self.attributes: dict[str, ItemAttribute] = {}
         for code, column in self._columns.items():
             optional = (code, column) in ((_ARTIST, "artist"), (_GENRE, "genre"))
             found = _attribute(collection, column, optional=optional, discarded=no_artist if code == _ARTIST else ())
             if found is not None:
-                self._attributes[code] = found
+                self.attributes[code] = found
         described = self._described()
         self.descriptions = tuple(entry for entry in described if self._is_there(entry))
         self.output_names = tuple(entry.name for entry in self.descriptions if entry.kind == "output")
@@ -223,7 +225,7 @@ class FeatureBuilder:
             "aRANK": shares.mean_rank(retrieved),
             "nRES": shares.result_count(retrieved),
         }
-        for code, attribute in self._attributes.items():
+        for code, attribute in self.attributes.items():
             for template, share in _ATTRIBUTE_SHARES.items():
                 columns[attribute_feature(template, code)] = share(retrieved, attribute)
         if INTERACTION in self.output_names:
@@ -244,7 +246,7 @@ class FeatureBuilder:
             return system_average(self._retrieved, gains, exclude_own=exclude_own)
         if code == "DOC":
             return query_average(self._retrieved, gains)
-        return attribute_average(self._attributes[code], gains, exclude_own=exclude_own)
+        return attribute_average(self.attributes[code], gains, exclude_own=exclude_own)
 
     def _described(self) -> list[FeatureDescription]:
         """Describe all features, there or not, in the order of tables."""
@@ -259,10 +261,10 @@ class FeatureBuilder:
     def _is_there(self, entry: FeatureDescription) -> bool:
         if entry.attribute is None:
             return True
-        if entry.attribute not in self._attributes:
+        if entry.attribute not in self.attributes:
             return False
         asks_query = entry.name in (INTERACTION, attribute_feature("sX", entry.attribute))
-        return not asks_query or bool(np.isfinite(self._attributes[entry.attribute].same_as_query).any())
+        return not asks_query or bool(np.isfinite(self.attributes[entry.attribute].same_as_query).any())
 
     def _unknown(self, name: str, there: Sequence[str]) -> ParameterError:
         code = self._dropped.get(name)
@@ -280,7 +282,7 @@ class FeatureBuilder:
             return "there is no metadata"
         if self._columns[code] not in metadata.attributes:
             return f"the metadata has the columns {', '.join(metadata.attributes) or 'document'}"
-        return f"it is known of no {'query' if code in self._attributes else 'item'}"
+        return f"it is known of no {'query' if code in self.attributes else 'item'}"
 
 
 def _table(names: tuple[str, ...], columns: Mapping[str, Floats], retrieved: Incidence) -> Features:

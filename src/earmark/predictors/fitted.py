@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.beliefs import Answers, Beliefs
 from earmark.data.ground_truth import Floats
 from earmark.errors import NotConverged, ParameterError
 from earmark.predictors.base import Part, Predictor, Setting, believe, register
@@ -63,7 +63,7 @@ class Ordinal(Predictor):
         self._tiers = [output] + [(*output, *extra) for extra in JUDGMENT_TIERS if all(name in there for name in extra)]
         self._fitted: list[_Tier] = []
 
-    def predict(self, judged_gain: Floats) -> Beliefs:
+    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
         """Fit what the judgments allow and return what the models say."""
         judged = judged_gain >= 0
         parts = [*self._past_part(judged_gain, judged)]

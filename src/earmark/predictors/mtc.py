@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.beliefs import Answers, Beliefs
 from earmark.data.ground_truth import Floats
 from earmark.errors import ParameterError
 from earmark.predictors.base import Part, Predictor, Setting, believe, register
@@ -25,7 +25,7 @@ class Uniform(Predictor):
 
     name: ClassVar[str] = "uniform"
 
-    def predict(self, judged_gain: Floats) -> Beliefs:
+    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
         """Return the uniform belief about everything that is not judged."""
         return believe(self.setting, judged_gain)
 
@@ -58,7 +58,7 @@ class MtcOutput(Predictor):
             known = table.complete
             self.part = Part(known, self.part.levels, self.model.probabilities(table.values[known]))
 
-    def predict(self, judged_gain: Floats) -> Beliefs:
+    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
         """Return the model's probabilities, uniform where an item lacks metadata."""
         return believe(self.setting, judged_gain, self.part)
 
@@ -82,7 +82,7 @@ class MtcJudge(MtcOutput):
         self.judge = _published("judge", setting)
         self._without = [name for name in self.judge.features if name in setting.features.dropped]
 
-    def predict(self, judged_gain: Floats) -> Beliefs:
+    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
         """Return L_judge's probabilities for unjudged items whose artist has been judged for the query."""
         judged = judged_gain >= 0
         if self._without or not judged.any():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from multiprocessing import get_context
 from typing import Any
 
@@ -18,7 +18,8 @@ import polars as pl
 
 from earmark.beliefs.beliefs import item_gains
 from earmark.beliefs.estimates import Estimates
-from earmark.campaign.loop import Estimator, Look, play
+from earmark.campaign.appraisal import Estimator, Inference
+from earmark.campaign.loop import Look, play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import parse_stop
 from earmark.data.collection import Collection
@@ -32,6 +33,9 @@ from earmark.measures import Measure
 from earmark.predictors.base import Predictor, Setting
 
 MakePredictor = Callable[[Setting], Predictor]
+
+# Where everything is judged an interval has no width, and the same gains may have been added up in another order.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -105,13 +109,17 @@ class Study:
         How to make one gain of several assessors' judgments.
     seed : int
         Where all of the chance comes from.
+    inference : Inference
+        How verdicts are reached. Whatever their target, the truth they are compared with is that of these queries.
+    audit : float, 0..1
+        The share of judgments that follow the sample order.
     """
 
     runs: Runs
     judgments: Judgments
     measure: Measure
     predictor: MakePredictor
-    policy: str = "mtc"
+    policy: str = "variance"
     stop: str = "mean:0.95"
     metadata: Metadata | None = None
     teams: dict[str, str] | None = None
@@ -125,6 +133,8 @@ class Study:
     sample_queries: int | None = None
     aggregation: Aggregation = "mean"
     seed: int = 0
+    inference: Inference = field(default_factory=Inference)
+    audit: float = 0.0
 
     def repeat(self, number: int) -> Iterator[Outcome]:
         """Play one campaign through."""
@@ -146,7 +156,10 @@ class Study:
             rng=rng,
             batch=self.batch,
             update_every=self.update_every,
-            seed=self.seed,
+            # Another sample for every repeat, as another campaign would draw.
+            seed=int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0]),
+            inference=self.inference,
+            audit=self.audit,
         )
         for look in looks:
             yield judge.outcome(look, number)
@@ -186,8 +199,8 @@ class _Truth:
         right = (said == fact) | (fact == 0)
         # An undecided pair (estimated difference exactly 0) is half right, as guessing would be.
         credit = np.where(right, 1.0, np.where(said == 0, 0.5, 0.0))
-        holds = (ranking.difference_low <= true.differences.mean) & (true.differences.mean <= ranking.difference_high)
-        within = (ranking.low <= true.scores.mean) & (true.scores.mean <= ranking.high)
+        holds = _hold(ranking.difference_low, true.differences.mean, ranking.difference_high)
+        within = _hold(ranking.low, true.scores.mean, ranking.high)
         open_items = look.judged_gain < 0
         error = (look.beliefs.mean - self.gains)[open_items]
         return Outcome(
@@ -205,6 +218,11 @@ class _Truth:
             rmse=float(np.sqrt(np.mean(error**2))) if error.size else 0.0,
             reason=look.decision.reason if look.decision.stop else "",
         )
+
+
+def _hold(low: Floats, true: Floats, high: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Tell which intervals hold the true value, whatever the last bits of a sum in another order are."""
+    return (low - _ROUNDING <= true) & (true <= high + _ROUNDING)
 
 
 def _mean(values: np.ndarray[Any, np.dtype[Any]]) -> float | None:
@@ -261,9 +279,9 @@ def outcomes_frame(outcomes: list[Outcome]) -> pl.DataFrame:
 def summary(stops: list[Outcome]) -> dict[str, Any]:
     """Average what the campaigns came to at their stops."""
     means: dict[str, Any] = {"kind": "summary", "repeats": len(stops)}
-    for field in fields(Outcome):
-        if field.name in ("kind", "repeat", "reason"):
+    for told in fields(Outcome):
+        if told.name in ("kind", "repeat", "reason"):
             continue
-        values = [getattr(stop, field.name) for stop in stops if getattr(stop, field.name) is not None]
-        means[field.name] = float(np.mean(values)) if values else None
+        values = [getattr(stop, told.name) for stop in stops if getattr(stop, told.name) is not None]
+        means[told.name] = float(np.mean(values)) if values else None
     return means

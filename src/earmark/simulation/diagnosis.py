@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import IndependentBeliefs
-from earmark.beliefs.estimates import Estimates
-from earmark.campaign.loop import Estimator
+from earmark.beliefs.beliefs import Beliefs, Bools
+from earmark.beliefs.estimates import Estimates, Moments
+from earmark.campaign.appraisal import Estimator
 from earmark.data.ground_truth import Floats
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
-from earmark.diagnose.coverage import LEVELS, interval_coverage
+from earmark.diagnose.coverage import LEVELS, Coverage, interval_coverage
 from earmark.diagnose.decomposition import decompose_grouped, group_forecasts
 from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.errors import ParameterError
@@ -106,21 +106,20 @@ def _look(
     estimator: Estimator,
     share: float,
     rng: np.random.Generator,
-) -> tuple[IndependentBeliefs, Estimates]:
+) -> tuple[Beliefs, Estimates]:
     shown = np.zeros(truth.size, dtype=bool)
     shown[rng.choice(truth.size, round(share * truth.size), replace=False)] = True
     beliefs = predictor.predict(np.where(shown, truth, setting.unjudged))
-    assert isinstance(beliefs, IndependentBeliefs)
     return beliefs, estimator.estimate(beliefs)
 
 
-def _scores(setting: Setting, truth: Floats, looks: list[IndependentBeliefs]) -> dict[str, float]:
+def _scores(setting: Setting, truth: Floats, looks: list[Beliefs]) -> dict[str, float]:
     """Pool what was believed about unjudged items over all draws."""
     levels = np.array(model_levels(setting.scale))
     chances, observed, means, variances, gains = [], [], [], [], []
     for beliefs in looks:
         left = ~beliefs.judged
-        chances.append(_on_levels(beliefs, levels)[left])
+        chances.append(beliefs.level_probabilities(levels)[left])
         observed.append(to_levels(setting.scale, truth[left]))
         means.append(beliefs.mean[left])
         variances.append(beliefs.variance[left])
@@ -142,31 +141,22 @@ def _scores(setting: Setting, truth: Floats, looks: list[IndependentBeliefs]) ->
     }
 
 
-def _on_levels(beliefs: IndependentBeliefs, levels: Floats) -> Floats:
-    """Add up probabilities to those of the levels that models predict."""
-    halfway = (levels[:-1] + levels[1:]) / 2
-    nearest = np.searchsorted(halfway, beliefs.expected.levels, side="right")
-    onto = np.zeros((beliefs.expected.levels.size, levels.size))
-    onto[np.arange(nearest.size), nearest] = 1.0
-    grouped: Floats = beliefs.expected.probabilities @ onto
-    return grouped
-
-
 def _coverage(looks: list[Estimates], true: Estimates) -> pl.DataFrame:
     compared = ~true.identical
-    pairs = interval_coverage(
-        np.concatenate([look.differences.mean[compared] for look in looks]),
-        np.concatenate([look.differences.variance[compared] for look in looks]),
-        np.tile(true.differences.mean[compared], len(looks)),
-        levels=LEVELS,
-    )
-    systems = interval_coverage(
-        np.concatenate([look.scores.mean for look in looks]),
-        np.concatenate([look.scores.variance for look in looks]),
-        np.tile(true.scores.mean, len(looks)),
-        levels=LEVELS,
-    )
+    pairs = _covered([look.differences for look in looks], true.differences, compared)
+    systems = _covered([look.scores for look in looks], true.scores, np.ones(true.scores.mean.size, dtype=bool))
     return pl.DataFrame({"level": pairs.level, "pairs": pairs.share, "systems": systems.share})
+
+
+def _covered(looks: list[Moments], true: Moments, which: Bools) -> Coverage:
+    own_df = [look.df[which] for look in looks if look.df is not None]
+    return interval_coverage(
+        np.concatenate([look.mean[which] for look in looks]),
+        np.concatenate([look.variance[which] for look in looks]),
+        np.tile(true.mean[which], len(looks)),
+        levels=LEVELS,
+        df=np.concatenate(own_df) if own_df else None,
+    )
 
 
 def _bins(looks: list[Estimates], true: Estimates) -> pl.DataFrame:

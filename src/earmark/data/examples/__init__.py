@@ -10,7 +10,7 @@ from earmark.errors import ParameterError
 
 def example_names() -> tuple[str, ...]:
     """Return the names of all examples."""
-    return tuple(sorted(entry.name for entry in files(__name__).iterdir() if entry.name.endswith(".csv")))
+    return tuple(sorted(entry.name for entry in files(__name__).iterdir() if entry.name.endswith((".csv", ".toml"))))
 
 
 def example_path(name: str) -> Path:
@@ -20,7 +20,8 @@ def example_path(name: str) -> Path:
     ----------
     name : str
         Its file name: ``cover-prototypes.csv`` holds COVER's prototype answers (Serra2007, Table 1, with the ranks
-        of its fifth answer corrected to those its Table 2 was computed from).
+        of its fifth answer corrected to those its Table 2 was computed from); ``srbench.toml`` is a benchmark of
+        preferences with the genres and image themes of SRBENCH (Stupar2013).
 
     Examples
     --------

@@ -1,0 +1,202 @@
+"""Does 95% mean 95%? Resampled collections from the reporting queries of MIREX 2011, several methods side by side.
+
+``python -m benchmarks.honesty.coverage [--resamples 100] [--jobs 2]`` draws 8 of 18 systems and 30 of the 45 reporting
+queries again and again, plays one campaign per method on each, and looks at 0, 2, 5, 10 and 20% of the items judged.
+Every look is scored by AG@5, DCG@5, nDCG@5 and nRBP@5: coverage of the 95% intervals of pairs and of systems, mean
+confidence, and accuracy (share of pairs in the right order). Shipped priors come from the other half of the queries;
+the published models were fitted on all of them, these queries included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import earmark
+from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
+from earmark.beliefs.beliefs import item_gains
+from earmark.beliefs.estimates import Estimates
+from earmark.beliefs.exact import system_weights
+from earmark.campaign.appraisal import Estimator
+from earmark.campaign.loop import policy_state
+from earmark.campaign.policies import make_policy
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats
+from earmark.inference.confidence import rank_systems
+from earmark.measures import parse
+from earmark.predictors.base import Setting
+from earmark.predictors.choose import PredictorChoice
+from earmark.predictors.mtc import Uniform
+
+SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
+MEASURES = ("AG@5", "DCG@5", "nDCG@5", "nRBP@5")
+METHODS = {
+    "hierarchical, variance": ("hierarchical", "variance", 10),
+    "hierarchical, random": ("hierarchical", "random", 10),
+    "ordinal, mtc": ("ordinal", "mtc", 20),
+    "ordinal, random": ("ordinal", "random", 20),
+    "published MTC": ("mtc-judge", "mtc", 20),
+}
+_SYSTEMS, _QUERIES, _SAMPLES = 8, 30, 400
+
+
+@dataclass(frozen=True)
+class Row:
+    """One look at one campaign by one measure, or by AG@5 on the way."""
+
+    resample: int
+    method: str
+    measure: str
+    share: float
+    judged: int
+    coverage_pairs: float
+    coverage_systems: float
+    confidence: float
+    accuracy: float
+    half_width: float
+
+
+def one_resample(number: int, methods: tuple[str, ...], mirex: Mirex | None = None) -> list[Row]:
+    """Play one campaign per method on one resampled collection."""
+    mirex = mirex or load_mirex()
+    rng = np.random.default_rng([2026, number])
+    runs = mirex.runs.select(
+        systems=draw_some(rng, mirex.runs.systems, _SYSTEMS), queries=draw_some(rng, mirex.reporting, _QUERIES)
+    )
+    collection = Collection.from_runs(runs, depth=5, metadata=mirex.metadata)
+    setting = Setting(collection, earmark.FINE)
+    truth = np.maximum(item_gains(collection, mirex.judgments), 0.0)
+    return [row for method in methods for row in _campaign(number, method, setting, truth)]
+
+
+def _campaign(number: int, method: str, setting: Setting, truth: Floats) -> Iterator[Row]:
+    name, policy_name, batch = METHODS[method]
+    predictor, policy = PredictorChoice(name)(setting), make_policy(policy_name)
+    rng = np.random.default_rng([number, 7])
+    looks = {round(share * truth.size): share for share in SHARES}
+    estimators = {measure: Estimator(setting, parse(measure), samples=_SAMPLES) for measure in MEASURES}
+    true = {measure: one.estimate(Uniform(setting).predict(truth)) for measure, one in estimators.items()}
+    weights = system_weights(setting.collection, parse("AG@5"), scale=setting.scale)
+    gains = setting.unjudged
+    beliefs = predictor.predict(gains)
+    while True:
+        judged = int(np.count_nonzero(gains >= 0))
+        ranking = rank_systems(estimators["AG@5"].estimate(beliefs))
+        if judged in looks:
+            for measure, estimator in estimators.items():
+                found = estimator.estimate(beliefs)
+                yield _row(number, method, measure, looks[judged], judged, found, true[measure])
+        else:
+            yield _row(number, method, "AG@5", -1.0, judged, ranking.estimates, true["AG@5"])
+        if judged == max(looks):
+            return
+        room = min(batch, min(look for look in looks if look > judged) - judged)
+        state = policy_state(setting, weights, beliefs, ranking)
+        items = policy.propose(state, room, rng).items
+        gains = gains.copy()
+        gains[items] = truth[items]
+        beliefs = predictor.predict(gains)
+
+
+def _row(number: int, method: str, measure: str, share: float, judged: int, found: Estimates, true: Estimates) -> Row:
+    ranking = rank_systems(found)
+    compared = ranking.compared
+    fact = true.differences.mean
+    holds = (ranking.difference_low <= fact) & (fact <= ranking.difference_high)
+    within = (ranking.low <= true.scores.mean) & (true.scores.mean <= ranking.high)
+    said = np.sign(found.differences.mean)
+    right = np.where(said == 0, 0.5, (said == np.sign(fact)) | (fact == 0))
+    return Row(
+        resample=number,
+        method=method,
+        measure=measure,
+        share=share,
+        judged=judged,
+        coverage_pairs=float(holds[compared].mean()),
+        coverage_systems=float(within.mean()),
+        confidence=float(ranking.confidence[compared].mean()),
+        accuracy=float(right[compared].mean()),
+        half_width=float((ranking.high - ranking.low).mean() / 2),
+    )
+
+
+def study(resamples: int, *, methods: tuple[str, ...] = tuple(METHODS), jobs: int = 1) -> pl.DataFrame:
+    """Play all campaigns; one row per look and measure."""
+    if jobs == 1:
+        mirex = load_mirex()
+        rows = [row for number in range(resamples) for row in one_resample(number, methods, mirex)]
+    else:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            parts = pool.map(one_resample, range(resamples), [methods] * resamples)
+            rows = [row for part in parts for row in part]
+    return pl.DataFrame([asdict(row) for row in rows])
+
+
+def table(frame: pl.DataFrame) -> pl.DataFrame:
+    """Average over resamples at the shares that are reported."""
+    return (
+        frame.filter(pl.col("share") >= 0)
+        .group_by("method", "measure", "share", maintain_order=True)
+        .agg(
+            pl.len().alias("resamples"),
+            pl.col("coverage_pairs", "coverage_systems", "confidence", "accuracy", "half_width").mean(),
+        )
+        .with_columns(excess=pl.col("confidence") - pl.col("accuracy"))
+    )
+
+
+def judgments_to_reach(frame: pl.DataFrame, accuracies: tuple[float, ...]) -> pl.DataFrame:
+    """Find how many judgments it takes until the accuracy, averaged over resamples, reaches a value and stays there."""
+    curve = (
+        frame.filter(pl.col("measure") == "AG@5")
+        .with_columns(step=(pl.col("judged") / 10).round() * 10)
+        .group_by("method", "step")
+        .agg(pl.col("accuracy").mean(), pl.len())
+        .filter(pl.col("len") >= frame["resample"].n_unique() // 2)
+        .sort("method", "step")
+    )
+    rows = []
+    for (method,), part in curve.group_by("method", maintain_order=True):
+        steps, reached = part["step"].to_numpy(), part["accuracy"].to_numpy()
+        for accuracy in accuracies:
+            below = np.flatnonzero(reached < accuracy)
+            first = 0 if not below.size else int(below[-1]) + 1
+            rows.append(
+                {
+                    "method": method,
+                    "accuracy": accuracy,
+                    "judgments": float(steps[first]) if first < steps.size else None,
+                }
+            )
+    return pl.DataFrame(rows).pivot(on="accuracy", index="method", values="judgments")
+
+
+def main() -> None:
+    """Run the study and print its tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--resamples", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output", type=Path, help="write all rows to this CSV file")
+    told = parser.parse_args()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    frame = study(told.resamples, jobs=told.jobs)
+    if told.output:
+        frame.write_csv(told.output)
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, float_precision=3, tbl_hide_dataframe_shape=True, tbl_width_chars=140):
+        print(table(frame).drop("resamples"))
+        print("Judgments until the accuracy by AG@5, averaged over resamples, stays at a value:")
+        print(judgments_to_reach(frame, (0.88, 0.89, 0.9, 0.91, 0.92, 0.93, 0.94)))
+    print(json.dumps({"resamples": told.resamples}))
+
+
+if __name__ == "__main__":
+    main()

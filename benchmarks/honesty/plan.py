@@ -1,0 +1,102 @@
+"""Whether plans hold: ``python -m benchmarks.honesty.plan``.
+
+Collections are drawn from MIREX 2011, 8 of its 18 systems and 30 of its reporting queries. For each, a plan is made
+without a single judgment, and then the real campaign is played with the recorded judgments answering. Eight in ten of
+the real campaigns should take as many judgments as the range says. Nine campaigns are simulated for each plan, so the
+range goes from the smallest to the largest of them.
+
+Collections overlap in systems and queries, so the shares printed vary more than as many independent trials would.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+import earmark
+from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
+from earmark.beliefs.beliefs import item_gains
+from earmark.campaign.loop import play
+from earmark.campaign.plan import FEWEST_FOR_A_RANGE, Plan, plan
+from earmark.campaign.policies import make_policy
+from earmark.campaign.stopping import StopRule, parse_stop
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats
+from earmark.predictors.base import Setting
+from earmark.predictors.choose import PredictorChoice
+
+COLLECTIONS, SYSTEMS, QUERIES = 20, 8, 30
+RULES = ("mean:0.9", "decided:0.8")
+PREDICTOR, POLICY, BATCH = PredictorChoice("hierarchical"), make_policy("variance"), 20
+MEASURE = earmark.parse("AG@5")
+
+
+def main(collections: int = COLLECTIONS) -> None:
+    """Plan, play, and print how they compare."""
+    mirex = load_mirex()
+    began = time.process_time()
+    drawn = [draw_collection(mirex, np.random.default_rng([7, number])) for number in range(collections)]
+    items = [setting.collection.n_items for setting, _ in drawn]
+    print(f"{collections} collections of {SYSTEMS} systems and {QUERIES} queries, {min(items)} to {max(items)} items")
+    for rule in map(parse_stop, RULES):
+        print(f"\n{rule}: real judgments, and the plan's low, median and high")
+        pairs = []
+        for number, (setting, truth) in enumerate(drawn):
+            planned, real = plan_and_play(setting, truth, rule, seed=number)
+            pairs.append((planned, real))
+            verdict = "" if planned.low <= real <= planned.high else "  outside"
+            print(f"  {real:5d} {planned.low:6d} {planned.median:5d} {planned.high:5d}{verdict}", flush=True)
+        print(summary(pairs))
+    print(f"\n{time.process_time() - began:.0f} s of processor time")
+
+
+def draw_collection(mirex: Mirex, rng: np.random.Generator) -> tuple[Setting, Floats]:
+    """Draw some systems and queries; return them with the gains of all items."""
+    runs = mirex.runs.select(
+        systems=draw_some(rng, mirex.runs.systems, SYSTEMS), queries=draw_some(rng, mirex.reporting, QUERIES)
+    )
+    collection = Collection.from_runs(runs, depth=MEASURE.cutoff, metadata=mirex.metadata)
+    return Setting(collection, mirex.judgments.scale), np.maximum(item_gains(collection, mirex.judgments), 0.0)
+
+
+def plan_and_play(setting: Setting, truth: Floats, rule: StopRule, *, seed: int) -> tuple[Plan, int]:
+    """Make a plan, and count the judgments of the real campaign."""
+    planned = plan(
+        setting,
+        predictor=PREDICTOR,
+        policy=POLICY,
+        stop=rule,
+        measure=MEASURE,
+        rng=np.random.default_rng([8, seed]),
+        repeats=FEWEST_FOR_A_RANGE,
+        batch=BATCH,
+    )
+    *_, last = play(
+        setting,
+        predictor=PREDICTOR(setting),
+        policy=POLICY,
+        stop=rule,
+        measure=MEASURE,
+        ask=truth.__getitem__,
+        rng=np.random.default_rng([9, seed]),
+        batch=BATCH,
+    )
+    return planned, last.judged
+
+
+def summary(pairs: list[tuple[Plan, int]]) -> str:
+    """Say how often the range held, and how far off the median was."""
+    low, median, high = np.array([planned.range for planned, _ in pairs]).T
+    real = np.array([judged for _, judged in pairs])
+    inside, below, above = (np.mean(where) for where in ((low <= real) & (real <= high), real < low, real > high))
+    ratio = np.median(real / np.maximum(median, 1))
+    return (
+        f"  in the range {inside:.0%} (80% wanted), below {below:.0%}, above {above:.0%}; "
+        f"real over planned, median {ratio:.2f}; the range spans a factor of {np.median(high / np.maximum(low, 1)):.0f}"
+    )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

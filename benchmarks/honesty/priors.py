@@ -1,0 +1,104 @@
+"""Fit the priors that earmark ships, on the development queries of MIREX 2011 only.
+
+``python -m benchmarks.honesty.priors`` writes ``src/earmark/predictors/hierarchical_priors.json``.
+
+There is one prior for every kind of scale (the Fine judgments as they are, cut at 33 and 67 into three levels, cut at
+50 into two) and for every set of attributes (none, artist, genre, both). Each rests on several selections of systems,
+so that it serves few systems as well as many. Two variances cannot be seen on the collection that the coefficients come
+from, how far the whole pool and the slopes are off elsewhere: they were chosen by fitting coefficients on half of the
+development queries and looking at coverage on the other half.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy import special
+
+import earmark
+from benchmarks.honesty.mirex import draw_some, load_mirex
+from earmark.beliefs.beliefs import item_gains
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats
+from earmark.data.metadata import Metadata
+from earmark.predictors.covariates import covariates
+from earmark.predictors.features import FeatureBuilder
+from earmark.predictors.hierarchical_prior import INTERCEPT, HierarchicalPrior, JudgedCollection, fit_prior
+
+OUT = Path(__file__).parents[2] / "src" / "earmark" / "predictors" / "hierarchical_priors.json"
+SELECTIONS = (6, 8, 10, 12, 18)
+ATTRIBUTES = {"none": (), "ART": ("artist",), "GEN": ("genre",), "ART+GEN": ("artist", "genre")}
+CUTS: dict[str, tuple[float, ...]] = {"many": (), "few": (33.0, 67.0), "binary": (50.0,)}
+BASE, SLOPES = {True: 0.002, False: 0.005}, 0.002
+# Without metadata a collection may be of any kind: how good its pool is, and what covariates say, is hardly known.
+ANY_KIND_BASE, ANY_KIND_SLOPES, ANY_KIND_SPREAD, ANY_KIND_NOISE, ANY_KIND_MEAN, CARRIES_OVER = (
+    0.06,
+    0.02,
+    1.0,
+    0.6,
+    0.35,
+    0.7,
+)
+# Coarser judgments vary more, and so do all effects.
+COARSENESS = {"many": 1.0, "few": 2.0, "binary": 2.5}
+
+
+def main() -> None:
+    """Fit and write all priors."""
+    mirex = load_mirex()
+    priors: dict[str, HierarchicalPrior] = {}
+    for kind, cuts in CUTS.items():
+        for attributes, columns in ATTRIBUTES.items():
+            rng = np.random.default_rng(1)
+            past = []
+            for count in SELECTIONS:
+                runs = mirex.runs.select(
+                    systems=draw_some(rng, mirex.runs.systems, count), queries=list(mirex.development)
+                )
+                metadata = Metadata(mirex.metadata.frame.select("document", *columns)) if columns else None
+                collection = Collection.from_runs(runs, depth=5, metadata=metadata)
+                gains = _cut(np.maximum(item_gains(collection, mirex.judgments), 0.0) / earmark.FINE.top, cuts)
+                past.append(JudgedCollection(collection, FeatureBuilder(collection), gains))
+            known = "no metadata" if not columns else f"{' and '.join(columns)} known"
+            prior = fit_prior(
+                past,
+                name=f"audio similarity, {known}",
+                fixed={
+                    "base": COARSENESS[kind] * BASE[len(columns) == 2],
+                    "slopes": COARSENESS[kind] * SLOPES,
+                },
+            )
+            priors[f"{kind} {attributes}"] = prior if columns else of_any_kind(prior, past)
+            prior = priors[f"{kind} {attributes}"]
+            print(f"{kind} {attributes}:", {name: round(float(np.exp(v[0])), 4) for name, v in prior.variances.items()})
+    text = json.dumps({name: prior.to_dict() for name, prior in priors.items()}, indent=1, ensure_ascii=False)
+    OUT.write_text(text + "\n", encoding="utf-8")
+
+
+def of_any_kind(prior: HierarchicalPrior, past: list[JudgedCollection]) -> HierarchicalPrior:
+    """Make a prior vague enough for collections that have nothing to do with music."""
+    coefficients = {name: CARRIES_OVER * value for name, value in prior.coefficients.items()}
+    known = [covariates(one.collection, one.features) for one in past]
+    logits = np.concatenate([special.logit(replace(prior, coefficients=coefficients).mean(table)) for table in known])
+    coefficients[INTERCEPT] += float(special.logit(ANY_KIND_MEAN) - logits.mean())
+    variances = {
+        name: (centre, ANY_KIND_NOISE if name == "noise" else ANY_KIND_SPREAD)
+        for name, (centre, _) in prior.variances.items()
+    }
+    variances["base"] = (float(np.log(ANY_KIND_BASE)), ANY_KIND_SPREAD)
+    variances["slopes"] = (float(np.log(ANY_KIND_SLOPES)), ANY_KIND_SPREAD)
+    rounded = {name: round(value, 4) for name, value in coefficients.items()}
+    return replace(prior, name="any kind of retrieval", coefficients=rounded, variances=variances, level_use=())
+
+
+def _cut(gains: Floats, cuts: tuple[float, ...]) -> Floats:
+    if not cuts:
+        return gains
+    return np.searchsorted(np.array(cuts) / earmark.FINE.top, gains, side="right") / len(cuts)
+
+
+if __name__ == "__main__":
+    main()

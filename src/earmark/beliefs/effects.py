@@ -1,0 +1,381 @@
+r"""Gains whose errors are shared: a linear model of effects, and what judgments say about it.
+
+Items of one query, by one artist, retrieved by one system, tend to be better or worse than expected *together*. So
+the gain of item i of query q, as a share of the top gain, is modelled as
+
+.. math:: y_i = m_i + z_i^T g + f_i^T u_q + e_i
+
+with a prior mean :math:`m_i`, *shared* effects :math:`g` that all queries have in common (how good a system is),
+*local* effects :math:`u_q` of the query alone (how hard it is, how well an artist fits it) and :math:`e_i` of the item
+itself. All effects are normal with mean 0. Each belongs to a *component* (query, system, noise, …) whose variance
+:math:`\theta_k` it has, so that the covariance of gains is linear in :math:`\theta`.
+
+Given :math:`g`, queries are independent. Everything here is therefore exact linear algebra on one small block per
+query and one low-rank part: with the judged items :math:`o` of a query, :math:`V = Cov(y_o \mid g)` and
+:math:`B = V^{-1}`,
+
+.. math:: P = \Bigl(\Lambda^{-1} + \sum_q Z_o^T B Z_o\Bigr)^{-1}, \qquad \hat g = P \sum_q Z_o^T B (y_o - m_o)
+
+is the posterior of :math:`g`, and every item has the mean
+:math:`m_i + z_i^T \hat g + k_{io} B (y_o - m_o - Z_o \hat g)`.
+
+Answers of several assessors are observations of the same item with an effect of the assessor and a disagreement of
+their own; without them a judged gain is the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from earmark.data.ground_truth import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class EffectModel:
+    """What every item has to do with every effect.
+
+    Attributes
+    ----------
+    components : tuple of str
+        The kinds of effects; each has one variance.
+    offsets : ndarray of int, shape (queries + 1,)
+        The items of query q are ``offsets[q]`` to ``offsets[q + 1]``.
+    prior_mean : ndarray of float, shape (items,), 0..1
+        :math:`m`.
+    shared : ndarray of float, shape (items, shared effects)
+        :math:`z_i`.
+    shared_component : ndarray of int, shape (shared effects,)
+        The component of every shared effect.
+    local : tuple of ndarray of float, shapes (items of the query, local effects of the query)
+        :math:`f_i`, one array per query.
+    local_component : tuple of ndarray of int
+        The component of every local effect.
+    own : ndarray of float, shape (items, components), 0 or more
+        How often every component's variance goes into :math:`Var[e_i]`.
+    """
+
+    components: tuple[str, ...]
+    offsets: Ints
+    prior_mean: Floats
+    shared: Floats
+    shared_component: Ints
+    local: tuple[Floats, ...]
+    local_component: tuple[Ints, ...]
+    own: Floats
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.prior_mean.size
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return len(self.local)
+
+    def query_of(self, items: Ints) -> Ints:
+        """Return the query of every item."""
+        return np.searchsorted(self.offsets, items, side="right") - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """What was said about items.
+
+    Attributes
+    ----------
+    item : ndarray of int, shape (observations,), ascending
+    value : ndarray of float, shape (observations,), 0..1
+        The gain as a share of the top gain.
+    shared : ndarray of float, shape (observations, shared effects)
+        Those of the item and, where assessors differ, of the assessor.
+    extra : ndarray of float, shape (observations, components)
+        How often every component's variance goes into what the observation adds to the item's gain; all 0 where a
+        judged gain is the truth.
+    """
+
+    item: Ints
+    value: Floats
+    shared: Floats
+    extra: Floats
+
+    @classmethod
+    def exact(cls, model: EffectModel, items: Ints, values: Floats) -> Observations:
+        """Take every judged gain as the truth."""
+        order = np.argsort(items, kind="stable")
+        item = items[order]
+        return cls(item, values[order], model.shared[item], np.zeros((item.size, len(model.components))))
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether what was said is the truth, so that judged items are certain."""
+        return not self.extra.any()
+
+    def of_queries(self, model: EffectModel) -> list[tuple[int, slice]]:
+        """Return the queries of which something was said, and which observations are theirs."""
+        starts = np.searchsorted(self.item, model.offsets)
+        return [(int(q), slice(int(starts[q]), int(starts[q + 1]))) for q in np.flatnonzero(np.diff(starts))]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One query's observations under several sets of variances.
+
+    Attributes
+    ----------
+    query : int
+    rows : slice
+        Which observations.
+    items : ndarray of int, shape (rows,)
+        Within the query.
+    scaled : ndarray of float, shape (sets, rows, local effects)
+        Design of the observed items, times the variances of the local effects.
+    own : ndarray of float, shape (sets, rows)
+        Variance of the observed items' own effects.
+    inverse : ndarray of float, shape (sets, rows, rows)
+        :math:`B`.
+    solved : ndarray of float, shape (sets, rows, 1 + shared effects)
+        :math:`B (y_o - m_o)` and :math:`B Z_o`.
+    """
+
+    query: int
+    rows: slice
+    items: Ints
+    scaled: Floats
+    own: Floats
+    inverse: Floats
+    solved: Floats
+
+    def covariance_with(self, design: Floats, own_weight: Floats) -> Floats:
+        """Return the covariance of weighted sums of the query's gains with the observed gains, given shared effects.
+
+        Parameters
+        ----------
+        design : ndarray of float, shape (sums, local effects)
+            Weights times the design of the query's items.
+        own_weight : ndarray of float, shape (sums, rows)
+            The weights of the observed items.
+
+        Returns
+        -------
+        ndarray of float, shape (sets, rows, sums)
+        """
+        covariance: Floats = self.scaled @ design.T + self.own[:, :, None] * own_weight.T
+        return covariance
+
+
+def observed_covariance(
+    model: EffectModel, observed: Observations, query: int, rows: slice, variances: Floats
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return the covariance of one query's observations given the shared effects, and its parts.
+
+    Parameters
+    ----------
+    variances : ndarray of float, shape (sets, components)
+
+    Returns
+    -------
+    items : ndarray of int, shape (rows,)
+        Within the query.
+    scaled : ndarray of float, shape (sets, rows, local effects)
+    own : ndarray of float, shape (sets, rows)
+    covariance : ndarray of float, shape (sets, rows, rows)
+    """
+    item = observed.item[rows]
+    within = item - model.offsets[query]
+    design = model.local[query][within]
+    scaled = design * variances[:, None, model.local_component[query]]
+    own = variances @ model.own[item].T
+    covariance = scaled @ design.T
+    diagonal = np.arange(item.size)
+    if observed.is_exact:
+        covariance[:, diagonal, diagonal] += own
+    else:
+        covariance += own[:, :, None] * (item[:, None] == item)
+        covariance[:, diagonal, diagonal] += variances @ observed.extra[rows].T
+    return within, scaled, own, covariance
+
+
+class Posterior:
+    r"""Effects and gains given observations, for several sets of variances at once.
+
+    Parameters
+    ----------
+    model : EffectModel
+    observed : Observations
+    variances : ndarray of float, shape (sets, components)
+        :math:`\theta`, one row per set.
+
+    Attributes
+    ----------
+    blocks : list of Block
+    shared_mean : ndarray of float, shape (sets, shared effects)
+        :math:`\hat g`.
+    shared_covariance : ndarray of float, shape (sets, shared effects, shared effects)
+        :math:`P`.
+    """
+
+    def __init__(self, model: EffectModel, observed: Observations, variances: Floats) -> None:
+        self.model = model
+        self.observed = observed
+        self.variances = variances
+        n_shared = model.shared.shape[1]
+        precision = np.eye(n_shared) / variances[:, None, model.shared_component]
+        told = np.zeros((len(variances), n_shared))
+        residual = observed.value - model.prior_mean[observed.item]
+        self.blocks: list[Block] = []
+        for query, rows in observed.of_queries(model):
+            within, scaled, own, covariance = observed_covariance(model, observed, query, rows, variances)
+            inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+            known = np.column_stack((residual[rows], observed.shared[rows]))
+            solved = inverse @ known
+            precision += observed.shared[rows].T @ solved[:, :, 1:]
+            told += solved[:, :, 0] @ observed.shared[rows]
+            self.blocks.append(Block(query, rows, within, scaled, own, inverse, solved))
+        self.shared_covariance = np.linalg.inv(precision)
+        self.shared_mean = (self.shared_covariance @ told[:, :, None])[:, :, 0]
+
+    def explained(self, block: Block) -> Floats:
+        r"""Return :math:`B (y_o - m_o - Z_o \hat g)`, shape (sets, rows)."""
+        left: Floats = block.solved[:, :, 0] - (block.solved[:, :, 1:] @ self.shared_mean[:, :, None])[:, :, 0]
+        return left
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean of every item's gain as a share of the top gain, shape (sets, items)."""
+        model = self.model
+        mean: Floats = model.prior_mean + self.shared_mean @ model.shared.T
+        for block in self.blocks:
+            items = slice(model.offsets[block.query], model.offsets[block.query + 1])
+            explained = self.explained(block)
+            effects = (explained[:, None, :] @ block.scaled)[:, 0]
+            mean[:, items] += effects @ model.local[block.query].T
+            _add_to(mean[:, items], block.items, block.own * explained)
+        return mean
+
+    def sums(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return mean and covariance of weighted sums of gains.
+
+        Parameters
+        ----------
+        weights : ndarray of float, shape (sums, items)
+
+        Returns
+        -------
+        mean : ndarray of float, shape (sets, sums)
+        covariance : ndarray of float, shape (sets, sums, sums)
+        """
+        model = self.model
+        shared = np.repeat((weights @ model.shared)[None], len(self.variances), axis=0)
+        covariance = np.einsum("sk,kab->sab", self.variances, prior_covariance(model, weights))
+        for block in self.blocks:
+            here = weights[:, model.offsets[block.query] : model.offsets[block.query + 1]]
+            with_observed = block.covariance_with(here @ model.local[block.query], here[:, block.items])
+            across = with_observed.transpose(0, 2, 1)
+            covariance -= across @ (block.inverse @ with_observed)
+            shared -= across @ block.solved[:, :, 1:]
+        covariance += shared @ self.shared_covariance @ shared.transpose(0, 2, 1)
+        return self.mean @ weights.T, covariance
+
+    def leave_one_out(self) -> Floats:
+        r"""Predict the gain of every observed item from what was said about all others, shape (sets, observations).
+
+        With the inverse :math:`Q` of the covariance of all observations, the covariance :math:`k_i` of an item's gain
+        with them and the observations :math:`o` of that item, it is the mean of the gain less
+        :math:`(k_i^T Q)_o Q_{oo}^{-1} (Q (y - m))_o`.
+        """
+        predicted = np.empty((len(self.variances), self.observed.item.size))
+        for block in self.blocks:
+            shared, explained = block.solved[:, :, 1:], self.explained(block)
+            through_shared = self.shared_covariance @ shared.transpose(0, 2, 1)
+            item = self.observed.item[block.rows]
+            if self.observed.is_exact:
+                precision = np.einsum("soo->so", block.inverse) - np.einsum("sog,sgo->so", shared, through_shared)
+                predicted[:, block.rows] = self.observed.value[block.rows] - explained / precision
+                continue
+            same = (item[:, None] == item).astype(np.float64)
+            precision = (block.inverse - shared @ through_shared) * same
+            local = block.covariance_with(self.model.local[block.query][block.items], same)
+            told = local @ block.inverse + (self.model.shared[item] - local @ shared) @ through_shared
+            taken = (told * same) @ np.linalg.solve(precision, explained[:, :, None])
+            predicted[:, block.rows] = self.mean[:, item] - taken[:, :, 0]
+        return predicted
+
+    def draw(self, rng: np.random.Generator, which: int, n: int) -> Floats:
+        """Draw the gains of all items `n` times under one set of variances, shape (n, items)."""
+        common, own = self.draw_parts(rng, which, n)
+        drawn: Floats = common + own
+        return drawn
+
+    def draw_parts(self, rng: np.random.Generator, which: int, n: int) -> tuple[Floats, Floats]:
+        r"""Draw gains in two parts: what items may have in common, and what is their own alone.
+
+        Effects are drawn from the prior and corrected by what the observations say about them, which is exact and never
+        needs a covariance of items × items: :math:`y + k_{io} B (y_o^{observed} - y_o)`.
+
+        Returns
+        -------
+        common : ndarray of float, shape (n, items)
+            Of observed items, all of the gain.
+        own : ndarray of float, shape (n, items)
+            Independent of everything; 0 for observed items.
+        """
+        model, observed, variances = self.model, self.observed, self.variances[which]
+        root = np.linalg.cholesky(_symmetric(self.shared_covariance[which]))
+        shared = self.shared_mean[which] + rng.standard_normal((n, root.shape[0])) @ root.T
+        common: Floats = model.prior_mean + shared @ model.shared.T
+        own: Floats = rng.standard_normal((n, model.n_items)) * np.sqrt(model.own @ variances)
+        blocks = {block.query: block for block in self.blocks}
+        for query in range(model.n_queries):
+            items = slice(model.offsets[query], model.offsets[query + 1])
+            variance = variances[model.local_component[query]]
+            effects = rng.standard_normal((n, variance.size)) * np.sqrt(variance)
+            local = effects @ model.local[query].T
+            block = blocks.get(query)
+            if block is not None:
+                rows, told = block.rows, np.unique(block.items)
+                own_here = own[:, items]
+                local[:, told] += own_here[:, told]
+                own_here[:, told] = 0.0
+                expected = model.prior_mean[observed.item[rows]] + shared @ observed.shared[rows].T
+                said = local[:, block.items] + expected
+                if not observed.is_exact:
+                    said = said + rng.standard_normal(said.shape) * np.sqrt(observed.extra[rows] @ variances)
+                correction = (observed.value[rows] - said) @ block.inverse[which]
+                local += (correction @ block.scaled[which]) @ model.local[query].T
+                _add_to(local, block.items, correction * block.own[which])
+            common[:, items] += local
+        return common, own
+
+
+def prior_covariance(model: EffectModel, weights: Floats) -> Floats:
+    """Return what a unit of every component's variance adds to the covariance of weighted sums, but shared effects.
+
+    Returns
+    -------
+    ndarray of float, shape (components, sums, sums)
+    """
+    covariance = np.zeros((len(model.components), len(weights), len(weights)))
+    for query, design in enumerate(model.local):
+        here = weights[:, model.offsets[query] : model.offsets[query + 1]] @ design
+        of = model.local_component[query]
+        for component in np.unique(of):
+            part = here[:, of == component]
+            covariance[component] += part @ part.T
+    for component in np.flatnonzero(model.own.any(axis=0)):
+        covariance[component] += (weights * model.own[:, component]) @ weights.T
+    return covariance
+
+
+def _add_to(rows: Floats, columns: Ints, values: Floats) -> None:
+    """Add values to columns of every row, in place; a column that is named several times gets all of them."""
+    np.add.at(rows.T, columns, values.T)
+
+
+def _symmetric(matrix: Floats) -> Floats:
+    # Rounding may leave the smallest variances slightly negative; the lift is far below anything that matters.
+    lifted: Floats = (matrix + matrix.T) / 2 + 1e-14 * float(np.trace(matrix)) * np.eye(len(matrix))
+    return lifted

@@ -1,0 +1,148 @@
+r"""What judging an item would teach, before it is judged.
+
+How much a judgment reduces uncertainty does not depend on what the assessor will say. With :math:`c_i` the covariance
+of the scores with the gain of item i, judging it takes :math:`c_i c_i^T / Var[G_i]` off the covariance of the scores,
+and :math:`Cov(G_i, G_j) / Var[G_i]` times its covariance off everything else. A :class:`Lookahead` keeps these
+covariances while items are judged in thought, one after the other; so the second item of a batch is chosen knowing that
+the first will have been judged.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.sparse import block_diag, csr_array
+
+from earmark.beliefs.effects import Posterior
+from earmark.data.ground_truth import Floats
+
+
+class Lookahead(ABC):
+    """Covariances of scores and gains while items are judged in thought.
+
+    Attributes
+    ----------
+    variance : ndarray of float, shape (items,)
+        Of every gain; 0 where it is judged.
+    covariance : ndarray of float, shape (systems, items)
+        Of every score with every gain.
+    score_covariance : ndarray of float, shape (systems, systems)
+    """
+
+    variance: Floats
+    covariance: Floats
+    score_covariance: Floats
+
+    @abstractmethod
+    def judge(self, item: int) -> None:
+        """Judge an item in thought."""
+
+
+class IndependentLookahead(Lookahead):
+    """Where gains are independent, a judgment teaches about its own item alone.
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (systems, items)
+    variance : ndarray of float, shape (items,)
+    """
+
+    def __init__(self, weights: Floats, variance: Floats) -> None:
+        self.variance = variance.copy()
+        self.covariance = weights * variance
+        self.score_covariance = self.covariance @ weights.T
+
+    def judge(self, item: int) -> None:
+        """Judge an item in thought."""
+        if self.variance[item] > 0:
+            told = self.covariance[:, item]
+            self.score_covariance -= np.outer(told, told) / self.variance[item]
+        self.variance[item] = 0.0
+        self.covariance[:, item] = 0.0
+
+
+class CorrelatedLookahead(Lookahead):
+    r"""Where gains share effects, a judgment teaches about all items that share them.
+
+    Keeps, for the most probable variances, one dense block of covariances per query given the shared effects, what
+    every item still has to do with those (:math:`A`), and their covariance :math:`P`. A judgment changes one
+    block and :math:`P` by a rank-one step.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        With one set of variances.
+    weights : ndarray of float, shape (systems, items)
+    """
+
+    def __init__(self, posterior: Posterior, weights: Floats) -> None:
+        model, variances = posterior.model, posterior.variances[0]
+        self._model = model
+        self._shared = model.shared.copy()
+        self._spread = posterior.shared_covariance[0].copy()
+        self._blocks: list[Floats] = []
+        blocks = {block.query: block for block in posterior.blocks}
+        for query, design in enumerate(model.local):
+            items = slice(model.offsets[query], model.offsets[query + 1])
+            local = (design * variances[model.local_component[query]]) @ design.T
+            local[np.diag_indices_from(local)] += model.own[items] @ variances
+            block = blocks.get(query)
+            if block is not None:
+                # Through the items' own effects, which several answers about one item have in common.
+                observed = block.scaled[0] @ design.T
+                np.add.at(observed, (np.arange(block.items.size), block.items), block.own[0])
+                local -= observed.T @ block.inverse[0] @ observed
+                self._shared[items] -= observed.T @ block.solved[0, :, 1:]
+                if posterior.observed.is_exact:
+                    local[block.items] = 0.0
+                    local[:, block.items] = 0.0
+                    self._shared[items][block.items] = 0.0
+            self._blocks.append(local)
+        through_shared = self._shared @ self._spread
+        own = np.concatenate([np.diagonal(block) for block in self._blocks])
+        self.variance = np.maximum(own + np.einsum("ig,ig->i", through_shared, self._shared), 0.0)
+        here = [
+            weights[:, model.offsets[query] : model.offsets[query + 1]] @ block
+            for query, block in enumerate(self._blocks)
+        ]
+        self.covariance = np.concatenate(here, axis=1) + (weights @ through_shared) @ self._shared.T
+        self.score_covariance = self.covariance @ weights.T
+
+    def judge(self, item: int) -> None:
+        """Judge an item in thought; its gain is then known exactly."""
+        model = self._model
+        query = int(model.query_of(np.array([item]))[0])
+        items = slice(model.offsets[query], model.offsets[query + 1])
+        block, within = self._blocks[query], item - int(model.offsets[query])
+        shared = self._shared[item].copy()
+        through = self._spread @ shared
+        with_item = self._shared @ through
+        with_item[items] += block[within]
+        variance = with_item[item]
+        if variance <= 0:
+            return
+        told = self.covariance[:, item].copy()
+        self.variance = np.maximum(self.variance - with_item**2 / variance, 0.0)
+        self.covariance -= np.outer(told / variance, with_item)
+        self.score_covariance -= np.outer(told, told) / variance
+        own = block[within, within]
+        if own > 0:
+            column = block[:, within].copy()
+            block -= np.outer(column / own, column)
+            self._shared[items] -= np.outer(column / own, shared)
+        self._spread -= np.outer(through, through) / variance
+        block[within] = 0.0
+        block[:, within] = 0.0
+        self._shared[item] = 0.0
+        self.variance[item] = 0.0
+        self.covariance[:, item] = 0.0
+
+    def sum_variances(self, weights: csr_array[Any, tuple[int, int]]) -> Floats:
+        """Return the variances of weighted sums of gains, for weights of shape (sums, items)."""
+        local = weights @ csr_array(block_diag(self._blocks, format="csr"))
+        shared: Floats = np.asarray(weights @ self._shared)
+        own: Floats = np.asarray(local.multiply(weights).sum(axis=1)).reshape(-1)
+        through: Floats = np.einsum("rg,gh,rh->r", shared, self._spread, shared, optimize=True)
+        return np.maximum(own + through, 0.0)

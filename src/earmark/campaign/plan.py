@@ -1,0 +1,328 @@
+r"""How many judgments a campaign will take, before anybody judges.
+
+How soon a stop rule is reached depends on what judging brings to light: systems far apart are told apart soon, systems
+close together late or never. Nobody knows which it will be, but a predictor's beliefs say what is probable. So
+:func:`plan` draws the gains of all items from the beliefs, several times; each draw is a truth that might be. The
+campaign is played through with each of them answering, exactly as it will be with people, and what counts is after how
+many judgments it stops.
+
+Conventions:
+
+- *The range* is that of the 10% and the 90% quantile of the campaigns played, the k-th smallest of n at the level
+  :math:`k / (n + 1)`: another campaign of the same kind lies below the 10% quantile with probability .1, however few
+  were played (from 9 on). Rounding is outwards.
+- *The campaigns know nothing of their truth* but what they asked; they begin with the beliefs that truths are drawn
+  from.
+- *With judgments so far* truths agree with them, and judgments are those still to be made.
+- A plan is worth what the beliefs are worth. Beliefs that take items as independent of each other draw truths in which
+  nothing is shared, hence ranges that are too narrow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from earmark.beliefs.beliefs import Answers, Beliefs, Bools
+from earmark.campaign.loop import play
+from earmark.campaign.policies import Policy
+from earmark.campaign.stopping import StopRule
+from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
+from earmark.errors import ParameterError
+from earmark.measures import Measure
+from earmark.predictors.base import Maker, Predictor, Setting
+
+SECONDS_PER_JUDGMENT = 30.0
+COST_PER_JUDGMENT = 0.02
+FEWEST_FOR_A_RANGE = 9
+"""With fewer campaigns than this the range is all of them, and still not wide enough."""
+
+_LEVELS = (0.1, 0.5, 0.9)
+_SMALL_BATCH = 20
+_BATCHES = 100
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How many judgments simulated campaigns took.
+
+    Attributes
+    ----------
+    judgments : ndarray of int, shape (repeats,)
+        What every campaign asked for until it stopped, judgments so far not counted.
+    everything : ndarray of bool, shape (repeats,)
+        Which campaigns stopped only because nothing was left to judge.
+    judged, items : int
+        How many items are judged so far, and how many there are.
+    stop : StopRule
+        What was to be reached.
+    batch : int
+        How many judgments there were between two looks.
+
+    Examples
+    --------
+    >>> from earmark.campaign.stopping import parse_stop
+    >>> asked = np.array([80, 100, 100, 120, 120, 120, 140, 140, 180])
+    >>> made = Plan(asked, asked > 500, judged=0, items=500, stop=parse_stop("mean:0.9"), batch=20)
+    >>> made.low, made.median, made.high, made.cost().tolist()
+    (80, 120, 180, [1.6, 2.4, 3.6])
+    >>> print(made)
+    About 120 judgments (80 to 180) of 500 items until mean:0.9, 1.0 hour of judging at 30 s each.
+    """
+
+    judgments: Ints
+    everything: Bools
+    judged: int
+    items: int
+    stop: StopRule
+    batch: int
+
+    @property
+    def repeats(self) -> int:
+        """How many campaigns were played."""
+        return self.judgments.size
+
+    @cached_property
+    def range(self) -> Ints:
+        """The 10%, 50% and 90% quantiles of judgments still to be made, shape (3,)."""
+        low, median, high = np.quantile(self.judgments, _LEVELS, method="weibull")
+        outwards = (math.floor(low + _ROUNDING), round(median), math.ceil(high - _ROUNDING))
+        return np.array(outwards, dtype=np.int64)
+
+    @property
+    def low(self) -> int:
+        """One campaign in ten takes fewer judgments."""
+        return int(self.range[0])
+
+    @property
+    def median(self) -> int:
+        """Every second campaign takes fewer judgments."""
+        return int(self.range[1])
+
+    @property
+    def high(self) -> int:
+        """One campaign in ten takes more judgments."""
+        return int(self.range[2])
+
+    @property
+    def not_reached(self) -> float:
+        """The share of campaigns in which everything was judged."""
+        return float(self.everything.mean())
+
+    @property
+    def share(self) -> float:
+        """The share of all items that is judged in the end, in the median."""
+        return (self.judged + self.median) / self.items if self.items else 0.0
+
+    def hours(self, seconds_per_judgment: float = SECONDS_PER_JUDGMENT) -> Floats:
+        """Return the hours that judging takes: low, median and high, shape (3,)."""
+        return self.range.astype(np.float64) * (_not_negative(seconds_per_judgment, "seconds per judgment") / 3600.0)
+
+    def cost(self, cost_per_judgment: float = COST_PER_JUDGMENT) -> Floats:
+        """Return what judging costs, in the unit that a judgment's cost is given in: low, median, high, shape (3,)."""
+        return self.range.astype(np.float64) * _not_negative(cost_per_judgment, "the cost of a judgment")
+
+    def to_polars(
+        self,
+        *,
+        seconds_per_judgment: float = SECONDS_PER_JUDGMENT,
+        cost_per_judgment: float = COST_PER_JUDGMENT,
+        assessors: int = 1,
+    ) -> pl.DataFrame:
+        """Return the plan as one row; hours and cost are those of the median.
+
+        Parameters
+        ----------
+        seconds_per_judgment, cost_per_judgment : float, 0 or more
+        assessors : int
+            How many people share the work.
+        """
+        if assessors < 1:
+            raise ParameterError(f"somebody has to judge: expected 1 assessor or more, got {assessors}")
+        hours, cost = self.hours(seconds_per_judgment)[1], self.cost(cost_per_judgment)[1]
+        return pl.DataFrame(
+            {
+                "judgments_low": [self.low],
+                "judgments_median": [self.median],
+                "judgments_high": [self.high],
+                "hours": [float(hours)],
+                "cost": [float(cost)],
+                "assessors": [assessors],
+                "hours_each": [float(hours) / assessors],
+                "judged": [self.judged],
+                "items": [self.items],
+                "share": [self.share],
+                "not_reached": [self.not_reached],
+                "repeats": [self.repeats],
+                "stop": [str(self.stop)],
+                "margin": [self.stop.margin],
+                "batch": [self.batch],
+            }
+        )
+
+    def sentence(self, seconds_per_judgment: float = SECONDS_PER_JUDGMENT) -> str:
+        """Say it in words."""
+        if self.judged == self.items:
+            return "Everything is judged: there is nothing left to plan."
+        rule = f"{self.stop}{f' within a margin of {self.stop.margin:g}' if self.stop.margin else ''}"
+        more = "more " if self.judged else ""
+        if self.high == 0:
+            known = "with the judgments so far" if self.judged else "by what is believed before anything is judged"
+            return f"No {more}judgments are needed: {rule} is reached {known}."
+        spread = "" if self.low == self.high else f" ({self.low:,} to {self.high:,})"
+        count = counted(self.median, f"{more}judgment")
+        hours = f"{self.hours(seconds_per_judgment)[1]:,.1f}"
+        time = f"{hours} {'hour' if hours == '1.0' else 'hours'} of judging at {seconds_per_judgment:g} s each"
+        so_far = f", {self.judged:,} of them judged," if self.judged else ""
+        return f"About {count}{spread} of {counted(self.items, 'item')}{so_far} until {rule}, {time}."
+
+    def notes(self) -> list[str]:
+        """Say what a reader of the numbers has to know."""
+        said = []
+        if self.everything.any():
+            share = f"{100 * self.not_reached:.0f}% of the simulated campaigns"
+            said.append(
+                f"in {share} everything had to be judged: a margin, or a rule such as decided:0.8, stops sooner"
+            )
+        if self.repeats < FEWEST_FOR_A_RANGE:
+            said.append(
+                f"a range of {counted(self.repeats, 'campaign')} is too narrow to hold 80 of 100 campaigns: that takes "
+                f"{FEWEST_FOR_A_RANGE} or more"
+            )
+        return said
+
+    def __str__(self) -> str:
+        return "\n".join((self.sentence(), *(f"{note[0].upper()}{note[1:]}." for note in self.notes())))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes())
+        listed = f"<ul>{notes}</ul>" if notes else ""
+        return f"<b>{escape(self.sentence())}</b>{listed}{self.to_polars()._repr_html_()}"
+
+
+def usual_batch(items: int) -> int:
+    """Return how many judgments to simulate between two looks: 20, or on large collections a hundredth of the items."""
+    return max(_SMALL_BATCH, math.ceil(items / _BATCHES))
+
+
+def plan(
+    setting: Setting,
+    *,
+    predictor: Maker,
+    policy: Policy,
+    stop: StopRule,
+    measure: Measure,
+    rng: np.random.Generator,
+    repeats: int = 20,
+    batch: int | None = None,
+    judged_gain: Floats | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Plan:
+    """Simulate campaigns whose truths are drawn from the beliefs, and count their judgments.
+
+    Parameters
+    ----------
+    setting : Setting
+        The collection and its scale.
+    predictor : callable
+        Makes the predictor for the setting; every campaign learns with one of its own.
+    policy, stop : Policy, StopRule
+        What to ask and when to stop.
+    measure : Measure
+        What systems are compared by.
+    rng : numpy.random.Generator
+        Where truths and policies are drawn from.
+    repeats : int
+        How many campaigns to play.
+    batch : int, optional
+        How many items are judged between two looks; by default as :func:`usual_batch` says.
+    judged_gain : ndarray of float, shape (items,), optional
+        The gain of every item judged so far, negative for the others; by default nothing is judged.
+    progress : callable, optional
+        Called with the number of items that are settled since the last call; in the end, with `repeats` times the
+        number of unjudged items in all.
+
+    Examples
+    --------
+    >>> import earmark
+    >>> from earmark.campaign.policies import make_policy
+    >>> from earmark.campaign.stopping import parse_stop
+    >>> from earmark.predictors.choose import PredictorChoice
+    >>> rng = np.random.default_rng(0)
+    >>> made = earmark.synthetic_collection(rng, systems=3, queries=10, documents=80)
+    >>> setting = Setting(earmark.Collection.from_runs(made.runs, depth=5), earmark.FINE)
+    >>> found = plan(
+    ...     setting,
+    ...     predictor=PredictorChoice("uniform"),
+    ...     policy=make_policy("mtc"),
+    ...     stop=parse_stop("budget:40"),
+    ...     measure=earmark.parse("AG@5"),
+    ...     rng=rng,
+    ... )
+    >>> found.low, found.median, found.high
+    (40, 40, 40)
+    """
+    if repeats < 1:
+        raise ParameterError(f"expected 1 simulated campaign or more, got {repeats}")
+    n_items = setting.collection.n_items
+    so_far = setting.unjudged if judged_gain is None else np.asarray(judged_gain, dtype=np.float64)
+    if so_far.shape != (n_items,):
+        raise ParameterError(f"expected one judged gain for each of {n_items} items, got shape {so_far.shape}")
+    left = int(np.count_nonzero(so_far < 0))
+    size = usual_batch(left) if batch is None else batch
+    truths = predictor(setting).predict(so_far).draw(rng, repeats)
+    asked, tell = np.zeros(repeats, dtype=np.int64), progress or _say_nothing
+    for number, (truth, own) in enumerate(zip(truths, rng.spawn(repeats), strict=True)):
+        looks = play(
+            setting,
+            predictor=_Continued(predictor(setting), so_far),
+            policy=policy,
+            stop=stop,
+            measure=measure,
+            ask=truth.__getitem__,
+            rng=own,
+            batch=size,
+            # Another sample for every campaign, where the policy draws one.
+            seed=int(own.integers(2**32)),
+        )
+        for look in looks:
+            now = look.judged - (n_items - left)
+            tell(now - int(asked[number]))
+            asked[number] = now
+        # A campaign that stops is over, however much was left to judge.
+        tell(left - int(asked[number]))
+    everything = (asked == left) & (left > 0)
+    return Plan(asked, everything, judged=n_items - left, items=n_items, stop=stop, batch=size)
+
+
+def _say_nothing(_: int) -> None:
+    pass
+
+
+class _Continued(Predictor):
+    """A predictor that knows some judgments besides those it is told: the loop itself begins with none."""
+
+    name: ClassVar[str] = "continued"
+
+    def __init__(self, predictor: Predictor, so_far: Floats) -> None:
+        super().__init__(predictor.setting)
+        self._predictor, self._so_far = predictor, so_far
+
+    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
+        return self._predictor.predict(np.where(judged_gain >= 0, judged_gain, self._so_far), answers)
+
+
+def _not_negative(number: float, what: str) -> float:
+    if not (math.isfinite(number) and number >= 0):
+        raise ParameterError(f"{what} cannot be negative or endless, got {number:g}")
+    return number

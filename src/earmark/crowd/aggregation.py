@@ -1,0 +1,167 @@
+"""Many answers to a question made into one.
+
+``majority``
+    The document that more people chose; their *agreement* says how many. A level of agreement leaves out pairs that
+    fewer agreed on; without one, pairs with as many answers for either document are ``same``. The strength of a
+    preference is that of all answers averaged, whichever document they chose [1]_.
+``bradley-terry``, ``davidson``
+    Scores of documents decide, which all answers about a query contribute to: see :mod:`~earmark.crowd.bradley_terry`.
+    The strength of a preference is the difference of the scores.
+``one-coin``, ``dawid-skene``
+    The answer that is most probably true, with more weight for workers who are reliable: see
+    :mod:`~earmark.crowd.worker_model`. Strengths are averaged as for the majority.
+
+Whatever the method, the cycles among the preferences of majorities are counted: where there are many of them no single
+order does people justice, and methods that find one hide that.
+
+References
+----------
+.. [1] A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from earmark.crowd.bradley_terry import fit_bradley_terry, fit_davidson
+from earmark.crowd.cycles import count_cycles
+from earmark.crowd.worker_model import FIRST, SAME, SECOND, fit_worker_model
+from earmark.data.answers import COLUMNS
+from earmark.data.ground_truth import Floats, Ints
+from earmark.data.preferences import PairTable, Preferences
+from earmark.errors import InputError, ParameterError
+from earmark.measures.preference import AgreementLevel
+
+Method = Literal["majority", "bradley-terry", "davidson", "one-coin", "dawid-skene"]
+# Scores that differ by less are the same.
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregated:
+    """One answer per pair.
+
+    Attributes
+    ----------
+    method : str
+        How answers were made into one.
+    preferences : polars.DataFrame
+        One row per pair: ``query``, ``a``, ``b`` (in the order of their ids), ``assessor`` (the method), ``choice``,
+        ``strength``, ``probability``, ``agreement`` (how many people chose the document that the row names, or, for
+        *same*, neither) and ``answers``. The probability is, for majorities, the share of answers for the choice; for
+        scores, that of choosing this document rather than the other; for models of workers, that of the choice being
+        the true one.
+    cycles : polars.DataFrame
+        Cycles among majorities by query, see :func:`~earmark.crowd.cycles.count_cycles`.
+    documents : polars.DataFrame
+        Scores of documents, where the method has any; else without rows.
+    workers : polars.DataFrame
+        Reliabilities of workers, where the method has any; else without rows.
+    """
+
+    method: Method
+    preferences: pl.DataFrame
+    cycles: pl.DataFrame
+    documents: pl.DataFrame = field(default_factory=pl.DataFrame)
+    workers: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def to_preferences(self) -> Preferences:
+        """Return the preferences as answers of one assessor, who is called as the method."""
+        return Preferences.from_frame(self.preferences.select([name for name in COLUMNS if name in self.preferences]))
+
+
+def aggregate_preferences(
+    preferences: Preferences,
+    *,
+    method: Method = "majority",
+    agreement: AgreementLevel | None = None,
+    min_answers: int = 1,
+    strengths: bool = False,
+    prior_sd: float = 2.0,
+    level: float = 0.95,
+) -> Aggregated:
+    """Make one answer per pair of those that many people gave.
+
+    Parameters
+    ----------
+    preferences : Preferences
+        The answers, without those to traps.
+    method : {"majority", "bradley-terry", "davidson", "one-coin", "dawid-skene"}
+        How, see the module.
+    agreement : AgreementLevel, optional
+        For majorities: leave out pairs that a smaller share agreed on.
+    min_answers : int
+        Leave out pairs with fewer answers; models learn from them all the same.
+    strengths : bool
+        For scores: count answers by their strength.
+    prior_sd : float, above 0
+        For scores: the standard deviation of their prior.
+    level : float, in (0, 1)
+        The probability with which the interval of a score holds.
+
+    Raises
+    ------
+    InputError
+        If no pair is left.
+    NotConverged
+        If a model does not settle.
+    """
+    if method not in get_args(Method):
+        raise ParameterError(f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    if agreement is not None and method != "majority":
+        raise ParameterError(f"levels of agreement are for the method majority, not {method}")
+    pairs = preferences.pairs()
+    cycles = count_cycles(pairs, pairs.winner)
+    keep = pairs.answers >= min_answers
+    documents = workers = pl.DataFrame()
+    if method == "majority":
+        chosen = pairs.winner
+        if agreement is not None:
+            keep &= agreement.reached_by(pairs, min_answers=min_answers)
+        probability, strength = _agreement(pairs, chosen) / pairs.answers, pairs.mean_strength
+    elif method == "bradley-terry" or method == "davidson":
+        fit = fit_bradley_terry if method == "bradley-terry" else fit_davidson
+        scored = fit(preferences, strengths=strengths, prior_sd=prior_sd)
+        strength = np.abs(scored.fit.difference)
+        chosen = np.where(strength > _EQUAL, np.sign(scored.fit.difference), 0).astype(np.int64)
+        probability = np.maximum(scored.probability, 1 - scored.probability)
+        documents = scored.to_polars(level=level)
+    else:
+        model = fit_worker_model(preferences, model=method)
+        chosen = model.answer
+        column = np.array([SECOND, SAME, FIRST])[chosen + 1]
+        probability = model.truth[np.arange(len(pairs)), column]
+        # A document may be the likely answer though all who answered said same; then nobody said how much better it is.
+        strength = np.where(pairs.mean_strength > 0, pairs.mean_strength, 1.0)
+        workers = model.workers()
+    if not keep.any():
+        asked = f"with at least {min_answers} answers" if agreement is None else f"on which {agreement} agree"
+        raise InputError(expected=f"pairs {asked}", got=f"none of {len(pairs):,}")
+    rows = _rows(pairs, method, chosen, strength, probability).filter(pl.Series(keep))
+    return Aggregated(method, rows, cycles, documents, workers)
+
+
+def _agreement(pairs: PairTable, chosen: Ints) -> Ints:
+    """Return how many people chose what the row says."""
+    return np.where(chosen > 0, pairs.first, np.where(chosen < 0, pairs.second, pairs.same))
+
+
+def _rows(pairs: PairTable, method: str, chosen: Ints, strength: Floats, probability: Floats) -> pl.DataFrame:
+    documents = pl.Series(pairs.documents, dtype=pl.String)
+    return pl.DataFrame(
+        {
+            "query": pl.Series(pairs.queries, dtype=pl.String).gather(pairs.query_index),
+            "a": documents.gather(pairs.first_index),
+            "b": documents.gather(pairs.second_index),
+            "assessor": pl.Series([method], dtype=pl.String).new_from_index(0, len(pairs)),
+            "choice": pl.Series(np.array(["b", "same", "a"])[chosen + 1].tolist(), dtype=pl.String),
+            "strength": np.where(chosen == 0, 0.0, strength),
+            "probability": probability,
+            "agreement": _agreement(pairs, chosen),
+            "answers": pairs.answers,
+        }
+    )

@@ -1,0 +1,364 @@
+r"""How reliable each worker is, and what is true then: one-coin and Dawid–Skene models.
+
+Nobody knows the true answer to a question, but those who agree with others are more likely to give it, and what they
+say should count more. Both models suppose that every pair p has a true answer :math:`T_p`: one of its documents or
+(where anybody answered so) *same*, and that worker w answers :math:`y` with a probability that depends on it:
+
+- **one-coin**: the true answer with probability :math:`r_w`, any of the K − 1 others with :math:`(1 - r_w) / (K - 1)`;
+- **Dawid–Skene**: :math:`C_w[t, y]`, any matrix whose rows sum to 1 [1]_. Its rows and columns are the places in which
+  documents were *shown*, so that it also tells who favours a side.
+
+Which answers are true, and how reliable workers are, is found in turns (expectation and maximisation):
+
+.. math::
+   P(T_p = t) \propto \pi_t \prod_{i \in p} P(y_i \mid t, w_i), \qquad
+   r_w = \frac{\sum_{i \in w} P(T_{p_i} = y_i) + a}{n_w + a + b}
+
+and likewise for the rows of C. Here :math:`\pi` are the shares of the true answers: the two documents of a pair, whose
+order means nothing, share theirs equally. The pseudo-counts a and b (one-coin: 4 and 2 · (K − 1) / K; Dawid–Skene: 2 in
+the diagonal and 1 elsewhere) are a weak prior in favour of reliable workers: they keep those with few answers from
+being certain of anything, and keep all workers from being declared liars at once, which would fit the answers as well.
+
+The work per turn grows with the number of answers, whatever that of workers and pairs. After two turns a leap tries to
+save many more (SQUAREM [2]_), and is taken back if it leads downwards. Turns end when one of them changes no
+reliability by more than ``tolerance``; when they do not end in time that is an error.
+
+References
+----------
+.. [1] A. P. Dawid, A. M. Skene (1979). Maximum likelihood estimation of observer error-rates using the EM algorithm.
+   Applied Statistics 28(1), 20–28.
+.. [2] R. Varadhan, C. Roland (2008). Simple and globally convergent methods for accelerating the convergence of any EM
+   algorithm. Scandinavian Journal of Statistics 35(2), 335–353.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from earmark.data.ground_truth import Floats, Ints
+from earmark.data.preferences import PairTable, Preferences
+from earmark.errors import NotConverged, ParameterError
+
+WorkerModelName = Literal["one-coin", "dawid-skene"]
+# The true answers, as they stand in the columns of ``truth``.
+FIRST, SECOND, SAME = 0, 1, 2
+_SHOWN_FIRST = 1
+# What an answer is when the documents are shown the other way round.
+_TURNED = np.array([SECOND, FIRST, SAME])
+_TINY = np.finfo(float).tiny
+_LOWEST = float(np.log(1e-12))
+# A leap that goes hardly farther than the two turns it starts from is not worth trying.
+_SHORTEST_LEAP = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerModel:
+    """Workers and true answers, as far as they can be told.
+
+    Attributes
+    ----------
+    pairs : PairTable
+        The pairs that were asked about.
+    assessors : tuple of str
+        The workers.
+    truth : ndarray of float, shape (pairs, 3), in [0, 1]
+        How probable it is that the true answer is the first document of the pair, the second, or same.
+    prevalence : ndarray of float, shape (3,)
+        The shares of the true answers among pairs.
+    confusion : ndarray of float, shape (workers, 3, 3)
+        How probable each answer (last axis) is for each truth, as shown: a, b, same.
+    answers : ndarray of int, shape (workers,)
+        How much each worker answered.
+    log_likelihood : float
+        Of all answers.
+    turns : int
+        How many turns it took.
+    """
+
+    pairs: PairTable
+    assessors: tuple[str, ...]
+    truth: Floats
+    prevalence: Floats
+    confusion: Floats
+    answers: Ints
+    log_likelihood: float
+    turns: int
+
+    @cached_property
+    def reliability(self) -> Floats:
+        """How probable it is that a worker gives the true answer to a pair, shape (workers,)."""
+        chance: Floats = np.einsum("wtt,t->w", self.confusion, self.prevalence)
+        return chance
+
+    @cached_property
+    def answer(self) -> Ints:
+        """The most probable answer to every pair: +1 the first document, −1 the second, 0 same or undecided."""
+        best = self.truth.argmax(axis=1)
+        sign = np.array([1, -1, 0])[best]
+        decided = np.abs(self.truth[:, FIRST] - self.truth[:, SECOND]) > 1e-9
+        answer: Ints = np.where((best == SAME) | decided, sign, 0)
+        return answer
+
+    def workers(self) -> pl.DataFrame:
+        """One row per worker, the most reliable first: ``assessor``, ``answers``, ``reliability``, ``right``.
+
+        ``right`` is how probable the answer b is where both documents are equally likely to be the better one, among
+        answers that choose a document: one half for somebody who favours neither side.
+        """
+        chosen = self.confusion[:, :2, :2].sum(axis=1)
+        return pl.DataFrame(
+            {
+                "assessor": pl.Series(self.assessors, dtype=pl.String),
+                "answers": self.answers,
+                "reliability": self.reliability,
+                "right": chosen[:, 1] / chosen.sum(axis=1),
+            }
+        ).sort("reliability", descending=True, maintain_order=True)
+
+
+def fit_worker_model(
+    preferences: Preferences,
+    *,
+    model: WorkerModelName = "dawid-skene",
+    prior_weight: float = 1.0,
+    max_turns: int = 1000,
+    tolerance: float = 1e-4,
+) -> WorkerModel:
+    """Find out how reliable workers are and what the true answers are.
+
+    Parameters
+    ----------
+    preferences : Preferences
+        The answers.
+    model : {"one-coin", "dawid-skene"}
+        How workers err.
+    prior_weight : float, 0 or more
+        What the pseudo-counts are multiplied by; 0 for maximum likelihood.
+    max_turns : int
+        How many turns to take.
+    tolerance : float
+        How little reliabilities change in the last turn.
+
+    Raises
+    ------
+    NotConverged
+        If reliabilities still change after that.
+    """
+    if model not in get_args(WorkerModelName):
+        raise ParameterError(f"unknown model of workers '{model}': use {' or '.join(get_args(WorkerModelName))}")
+    if not prior_weight >= 0:
+        raise ParameterError(f"the weight of the prior is 0 or more, got {prior_weight:g}")
+    answers = _Answers.of(preferences)
+    one_coin = model == "one-coin"
+    turn = _Turn(answers, _pseudo_counts(answers.n_kinds, one_coin=one_coin), one_coin, prior_weight)
+    state, turns, change = turn.learn(answers.vote_shares()), 0, np.inf
+    while turns < max_turns:
+        truth, objective, log_likelihood = turn.believe(state)
+        once = turn.learn(truth)
+        change = float(np.abs(once.reliability - state.reliability).max())
+        if change <= tolerance:
+            return WorkerModel(
+                preferences.pairs(),
+                preferences.assessors,
+                truth,
+                state.prevalence,
+                state.confusion,
+                np.bincount(answers.worker, minlength=answers.n_workers),
+                log_likelihood,
+                turns,
+            )
+        twice = turn.learn(turn.believe(once)[0])
+        turns += 2
+        leaping = _Leap.between(state, once, twice)
+        state = twice
+        while leaping.stretch > _SHORTEST_LEAP:
+            leapt_truth, leapt_objective, _ = turn.believe(leaping.land())
+            turns += 1
+            if leapt_objective >= objective:
+                state = turn.learn(leapt_truth)
+                break
+            leaping = leaping.shorter()
+    raise NotConverged(
+        f"the reliabilities of workers did not settle in {max_turns} turns: they still change by {change:.2g}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """How workers err and which answers are true how often."""
+
+    confusion: Floats
+    prevalence: Floats
+
+    @cached_property
+    def reliability(self) -> Floats:
+        chance: Floats = np.einsum("wtt,t->w", self.confusion, self.prevalence)
+        return chance
+
+
+@dataclass(frozen=True, eq=False)
+class _Turn:
+    """The two halves of a turn."""
+
+    answers: _Answers
+    pseudo_counts: Floats
+    one_coin: bool
+    weight: float
+
+    def learn(self, truth: Floats) -> _State:
+        """Return what is most probable about workers if the true answers are so probable."""
+        confusion = self.answers.confusion(truth, self.weight * self.pseudo_counts, one_coin=self.one_coin)
+        return _State(confusion, self.answers.prevalence(truth, self.weight))
+
+    def believe(self, state: _State) -> tuple[Floats, float, float]:
+        """Return how probable each true answer is, what turns make larger, and the log-likelihood alone."""
+        truth, log_likelihood = self.answers.true_answers(state.confusion, state.prevalence)
+        kinds = slice(0, self.answers.n_kinds)
+        logs = np.log(np.maximum(state.confusion[:, kinds, kinds], _TINY))
+        shares = np.log(np.maximum(state.prevalence[kinds], _TINY))
+        prior = self.weight * float((self.pseudo_counts[kinds, kinds] * logs).sum() + shares.sum())
+        return truth, log_likelihood + prior, log_likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class _Leap:
+    r"""Two turns at once, and more: the squared extrapolation SQUAREM.
+
+    On the scale of logarithms, with r for the change of a first turn and v for what that of a second one differs by, it
+    goes from x to :math:`x + 2 s r + s^2 v`. The stretch :math:`s = |r| / |v|` would be right on a straight line;
+    :math:`s = 1` is where two turns lead, from where nothing is lost.
+    """
+
+    start: Floats
+    change: Floats
+    bend: Floats
+    stretch: float
+    n_kinds: int
+
+    @classmethod
+    def between(cls, state: _State, once: _State, twice: _State) -> _Leap:
+        points = [
+            np.log(np.maximum(np.concatenate([one.confusion.ravel(), one.prevalence]), _TINY))
+            for one in (state, once, twice)
+        ]
+        change = points[1] - points[0]
+        bend = points[2] - points[1] - change
+        size = float(np.linalg.norm(bend))
+        stretch = float(np.linalg.norm(change)) / size if size > 0 else 1.0
+        return cls(points[0], change, bend, stretch, int(np.count_nonzero(state.prevalence)))
+
+    def shorter(self) -> _Leap:
+        return _Leap(self.start, self.change, self.bend, (self.stretch + 1) / 2, self.n_kinds)
+
+    def land(self) -> _State:
+        moved = self.start + 2 * self.stretch * self.change + self.stretch**2 * self.bend
+        moved = np.exp(np.clip(moved, _LOWEST, 0.0))
+        confusion, prevalence = moved[:-3].reshape(-1, 3, 3), moved[-3:]
+        confusion[:, self.n_kinds :, :] = confusion[:, :, self.n_kinds :] = 0.0
+        prevalence[self.n_kinds :] = 0.0
+        rows = confusion.sum(axis=2, keepdims=True)
+        return _State(np.divide(confusion, rows, out=confusion, where=rows > 0), prevalence / prevalence.sum())
+
+
+def _pseudo_counts(n_kinds: int, *, one_coin: bool) -> Floats:
+    """Return the pseudo-counts of answers (columns) by truth (rows); nothing where an answer does not occur."""
+    counts = np.ones((3, 3)) + np.eye(3)
+    if one_coin:
+        counts = 4.0 / n_kinds * np.eye(3) + 2.0 / n_kinds**2 * (1 - np.eye(3))
+    counts[n_kinds:] = 0.0
+    counts[:, n_kinds:] = 0.0
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Answers sorted by pair, as numbers.
+
+    Attributes
+    ----------
+    pair, worker, said : ndarray of int, shape (answers,)
+        What each answer is about, whose it is, and what it says as shown: 0 for a, 1 for b, 2 for same.
+    turned : ndarray of int, shape (answers,)
+        1 where the first document of the pair was shown as b.
+    """
+
+    pair: Ints
+    worker: Ints
+    said: Ints
+    turned: Ints
+    n_pairs: int
+    n_workers: int
+    n_kinds: int
+
+    @classmethod
+    def of(cls, preferences: Preferences) -> _Answers:
+        pairs = preferences.pairs()
+        order = np.argsort(pairs.answer_pair, kind="stable")
+        said = np.array([SECOND, SAME, FIRST])[preferences.sign + 1]
+        return cls(
+            pairs.answer_pair[order],
+            preferences.assessor_index[order],
+            said[order],
+            (pairs.answer_orientation != _SHOWN_FIRST).astype(np.int64)[order],
+            len(pairs),
+            len(preferences.assessors),
+            3 if pairs.same.any() else 2,
+        )
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the answers about each pair begin."""
+        return np.searchsorted(self.pair, np.arange(self.n_pairs))
+
+    @cached_property
+    def cell(self) -> tuple[Ints, ...]:
+        """Where each answer stands in the confusion matrices, one array per true answer of the pair."""
+        shown = (np.where(self.turned, _TURNED[truth], truth) for truth in range(3))
+        return tuple((self.worker * 3 + place) * 3 + self.said for place in shown)
+
+    def vote_shares(self) -> Floats:
+        """Return what share of the answers about each pair gave each answer: where the turns begin."""
+        answer = np.where(self.turned, _TURNED[self.said], self.said)
+        counts = np.bincount(self.pair * 3 + answer, minlength=self.n_pairs * 3).reshape(-1, 3)
+        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+    def prevalence(self, truth: Floats, more: float) -> Floats:
+        """Return the shares of the true answers, as if each kind had been seen so many times more."""
+        share = (truth.sum(axis=0) + more * (np.arange(3) < self.n_kinds)) / (self.n_pairs + more * self.n_kinds)
+        documents = (share[FIRST] + share[SECOND]) / 2
+        return np.array([documents, documents, share[SAME]])
+
+    def confusion(self, truth: Floats, prior: Floats, *, one_coin: bool) -> Floats:
+        """Return every worker's confusion matrix if the true answers are so probable."""
+        size = self.n_workers * 9
+        counted = np.zeros(size)
+        for place, cells in enumerate(self.cell[: self.n_kinds]):
+            counted += np.bincount(cells, weights=truth[self.pair, place], minlength=size)
+        counts = counted.reshape(-1, 3, 3) + prior
+        if one_coin:
+            right = np.einsum("wtt->w", counts) / counts.sum(axis=(1, 2))
+            wrong = (1 - right) / (self.n_kinds - 1)
+            counts = np.where(np.eye(3, dtype=bool), right[:, None, None], wrong[:, None, None])
+            counts[:, self.n_kinds :, :] = counts[:, :, self.n_kinds :] = 0.0
+        whole = counts.sum(axis=2, keepdims=True)
+        matrices: Floats = np.divide(counts, whole, out=np.zeros_like(counts), where=whole > 0)
+        return matrices
+
+    def true_answers(self, confusion: Floats, prevalence: Floats) -> tuple[Floats, float]:
+        """Return how probable each true answer is, and the log-likelihood of all answers."""
+        kinds = slice(0, self.n_kinds)
+        # Impossible answers do not occur, but their logarithm is taken all the same.
+        told = np.log(np.maximum(confusion, _TINY)).ravel()
+        logs = np.full((self.n_pairs, 3), -np.inf)
+        for truth, cells in enumerate(self.cell[kinds]):
+            logs[:, truth] = np.add.reduceat(told[cells], self.starts) + np.log(max(prevalence[truth], _TINY))
+        most = logs.max(axis=1, keepdims=True)
+        weights = np.exp(logs - most)
+        whole = weights.sum(axis=1, keepdims=True)
+        return weights / whole, float((most + np.log(whole)).sum())

@@ -1,0 +1,151 @@
+"""Files of preferences: tables with named columns, one answer a row, as CSV, TSV or Parquet.
+
+The columns are ``query``, ``a``, ``b``, ``assessor`` and ``choice``, in any order, and perhaps ``strength``, ``time``,
+``seconds``, ``phase``, ``question`` and ``trap``; what they mean stands in :mod:`earmark.data.preferences`. Others are
+passed over. Text files may be gzipped. A file that was written comes back as it was.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from pathlib import Path
+
+import polars as pl
+
+from earmark.data.answers import COLUMNS, REQUIRED, BadAnswer, check_answers
+from earmark.data.columns import is_number_type
+from earmark.data.preferences import Preferences
+from earmark.data.tables import Table, is_parquet, parse_number, read_named, replacing, require_file
+from earmark.data.text_files import BLANKS, first_data_line
+from earmark.errors import InputError, ParameterError
+
+AnyPath = str | os.PathLike[str]
+
+# The names that other programs give our columns.
+_ALIASES = {
+    "query": ("query", "query_id", "queryid", "qid", "q_id", "topic"),
+    "assessor": ("assessor", "worker", "annotator", "worker_id", "workerid"),
+    "time": ("time", "timestamp"),
+}
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_PARQUET = (".parquet", ".pq")
+
+
+def read_preferences(path: AnyPath, *, encoding: str = "utf-8") -> Preferences:
+    """Read answers: CSV, TSV or Parquet with columns ``query``, ``a``, ``b``, ``assessor``, ``choice``, ``strength``.
+
+    Parameters
+    ----------
+    path : path
+        The file. A row without a choice is a question not answered yet: it is left out and counted.
+    encoding : str
+        The text encoding of the file.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the first line that cannot be used.
+    """
+    file = require_file(path)
+    if not is_parquet(file):
+        _require_header(file, encoding)
+    table = _named(read_named(file, encoding=encoding))
+    frame = table.frame
+    for name in ("strength", "seconds"):
+        if name in frame.columns:
+            frame = frame.with_columns(_numbers(table, name))
+    try:
+        answers = check_answers(frame)
+    except BadAnswer as bad:
+        raise table.error(bad.row, expected=bad.expected, got=bad.got, hint=bad.hint) from None
+    except InputError as error:
+        raise InputError(expected=error.expected, got=error.got, path=path, hint=error.hint) from None
+    return Preferences(answers, frame.height - answers.height)
+
+
+def write_preferences(preferences: Preferences, path: AnyPath) -> None:
+    """Write answers to one file: ``.csv``, ``.tsv`` (either perhaps with ``.gz`` after it) or ``.parquet``.
+
+    Raises
+    ------
+    ParameterError
+        If the name ends in anything else.
+    InputError
+        If the file cannot be written; then nothing is.
+    """
+    name = Path(path).name.lower()
+    ending = Path(name.removesuffix(".gz")).suffix
+    packed = name.endswith(".gz")
+    if ending in _PARQUET and not packed:
+        buffer = io.BytesIO()
+        preferences.frame.write_parquet(buffer)
+        data = buffer.getvalue()
+    elif ending in _SEPARATORS:
+        strength = _without_fraction(preferences.frame["strength"])
+        text = preferences.frame.with_columns(strength).write_csv(separator=_SEPARATORS[ending])
+        # No time stamp and no name in the header: the same data always gives the same bytes.
+        data = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
+    else:
+        raise ParameterError(
+            f"{os.fspath(path)}: preferences are written as .csv, .tsv, .csv.gz, .tsv.gz or .parquet, by the name"
+        )
+    try:
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+    except OSError as error:
+        raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
+
+
+def _require_header(path: Path, encoding: str) -> None:
+    number, header = first_data_line(path, encoding=encoding, comments=False)
+    cells = [cell.strip(BLANKS).strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
+    missing = [name for name in REQUIRED if _find(cells, name) is None]
+    if missing:
+        raise InputError(
+            expected=f"a header with the columns {', '.join(REQUIRED)}",
+            got=f"{header[:60]!r} (no {' or '.join(missing)})",
+            path=path,
+            line=number,
+        )
+
+
+def _find(columns: list[str], wanted: str) -> str | None:
+    lowered = {name.strip().lower(): name for name in reversed(columns)}
+    return next((lowered[alias] for alias in _ALIASES.get(wanted, (wanted,)) if alias in lowered), None)
+
+
+def _named(table: Table) -> Table:
+    """Give the columns our names and leave the others out; what is missing is found later."""
+    found = {name: _find(table.frame.columns, name) for name in COLUMNS}
+    ours = [pl.col(old).alias(new) for new, old in found.items() if old is not None]
+    return Table(table.frame.select(ours), table.path, table.line_of)
+
+
+def _numbers(table: Table, name: str) -> pl.Series:
+    """Turn text into numbers, null where a cell is blank, or point at the first cell that is none."""
+    column = table.frame[name]
+    if column.dtype != pl.String:
+        if column.dtype != pl.Null and not is_number_type(column.dtype):
+            raise InputError(expected=f"numbers as {name}", got=f"{column.dtype}", path=table.path)
+        return column.cast(pl.Float64)
+    cells = column.str.strip_chars(BLANKS).replace("", None)
+    values = cells.cast(pl.Float64, strict=False)
+    wrong = ~values.is_finite().fill_null(False) & cells.is_not_null()
+    if name == "strength":
+        # Where there is no preference its strength does not count, so it may be a dash as well.
+        choice = table.frame["choice"].cast(pl.String).str.strip_chars().str.to_lowercase()
+        wrong &= choice.is_in(("a", "b")).fill_null(False)
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        parse_number(cells[row], name, table.path, table.line_of(row))
+        raise table.error(row, expected=f"a number as {name}", got=f"'{cells[row]}'")
+    return values
+
+
+def _without_fraction(numbers: pl.Series) -> pl.Series:
+    """Print whole numbers as such: 2, not 2.0."""
+    whole = numbers.cast(pl.Int64, strict=False)
+    text = pl.when(whole == numbers).then(whole.cast(pl.String)).otherwise(numbers.cast(pl.String))
+    return pl.select(text.alias(numbers.name)).to_series()

@@ -1,0 +1,82 @@
+r"""A live audit of the model: whether what it claims agrees with what a sample guarantees.
+
+A campaign that judges mostly by a model's choice and partly by a sampling design has two answers. The guaranteed one
+is noisy but right on average; so if the model's answer lies farther from it than chance allows, the model is wrong.
+Every system and every pair gives a deviation
+
+.. math:: t = \frac{\hat\theta^{model} - \hat\theta^{design}}{\sqrt{\hat V^{design}}}
+
+with the design's degrees of freedom. The model itself may be off by what it admits, so its variance is added to the
+design's. The most surprising of the systems counts, its p-value multiplied by their number (Bonferroni), which is never
+too small however systems are correlated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from earmark.beliefs.estimates import Estimates, Moments
+from earmark.data.ground_truth import Floats
+
+SUSPICIOUS = 0.01
+"""Below this p-value the two answers disagree: a campaign that looks often would cry wolf at .05."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Whether a model agrees with a guaranteed sample.
+
+    Attributes
+    ----------
+    sampled : int
+        How many judgments the guaranteed answer rests on.
+    p_value : float, 0..1
+        How surprising the largest deviation of a system would be if the model were right.
+    agrees : bool
+    worst : str
+        The system that deviates most.
+    deviation : float
+        Model minus guarantee for that system.
+    bias : float
+        The mean of model minus guarantee over systems.
+    """
+
+    sampled: int
+    p_value: float
+    agrees: bool
+    worst: str
+    deviation: float
+    bias: float
+
+    def __str__(self) -> str:
+        on = f"audit on {self.sampled:,} sampled judgments"
+        if self.agrees:
+            return f"{on}: the model agrees with the guaranteed estimates (p = {self.p_value:.2f})"
+        return (
+            f"{on}: the model does NOT agree with the guaranteed estimates (p = {self.p_value:.2g}; {self.worst} is "
+            f"{abs(self.deviation):.3f} {'higher' if self.deviation > 0 else 'lower'} by the model): trust --inference "
+            "design"
+        )
+
+
+def audit(model: Estimates, design: Estimates, *, sampled: int) -> Audit:
+    """Compare a model's estimates with guaranteed ones of the same systems."""
+    surprise = _p_values(model.scores, design.scores)
+    apart = model.scores.mean - design.scores.mean
+    worst = int(np.argmin(surprise))
+    p_value = float(min(1.0, surprise[worst] * surprise.size))
+    return Audit(
+        sampled, p_value, p_value >= SUSPICIOUS, model.systems[worst], float(apart[worst]), float(apart.mean())
+    )
+
+
+def _p_values(model: Moments, design: Moments) -> Floats:
+    variance = design.variance + model.variance
+    apart = np.abs(model.mean - design.mean)
+    df = np.full(apart.shape, 1e6) if design.df is None else design.df
+    t = np.divide(apart, np.sqrt(variance), out=np.where(apart > 1e-9, np.inf, 0.0), where=variance > 0)
+    p: Floats = 2.0 * special.stdtr(df, -t)
+    return p

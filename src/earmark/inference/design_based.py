@@ -1,0 +1,395 @@
+r"""Guaranteed estimates: valid by the sampling design, whatever the model.
+
+The first :math:`n` items of a :class:`~earmark.inference.sampling_design.SampleOrder` are a sample with known inclusion
+probabilities :math:`\pi_i`. A model's predictions :math:`m_i` are corrected by what the sample shows of their errors:
+
+.. math::
+
+    \hat\theta_s = \sum_i W_{si}\, m_i + \sum_{i\ sampled} W_{si}\, \frac{y_i - m_i}{\pi_i}, \qquad
+    \hat V_{st} = \sum_{i\ sampled} \frac{1 - \pi_i}{\pi_i^2}\, W_{si} W_{ti}\, (y_i - m_i)^2
+
+(the difference estimator of survey sampling [1]_, with the variance of priority sampling). A good model makes intervals
+narrow, a bad one makes them wide; neither makes them wrong. Differences of two systems take :math:`W_A - W_B` in the
+place of :math:`W_s`, so that what both retrieved at the same rank cancels. The variance is a sum of few terms
+:math:`c_i`, hence uncertain itself: intervals use Student's t with Satterthwaite's [2]_ degrees of freedom
+:math:`\nu = 2 (\sum c_i)^2 / \sum c_i^2`.
+
+**What a prediction may know.** The argument rests on :math:`m_i` being the same whether item :math:`i` is in the sample
+or not. So :math:`m_i` must not be told :math:`y_i`: for a sampled item it is the *leave-one-out* prediction, from all
+other sampled items. For an item outside the sample the ordinary prediction knows one judgment more than that, which
+biases estimates by a share of about :math:`1/n` of what one judgment changes in a prediction; leaving out the last item
+of the sample for those makes them unbiased exactly.
+
+**Adaptive judgments do not enter**, neither the sample (unless the order has reached them) nor the predictions. It is
+tempting to use them, and wrong:
+
+- :math:`m_i = y_i` for adaptively judged items outside the sample. Had the order reached the item, it would have
+  counted as :math:`m_i + (y_i - m_i)/\pi_i` with another :math:`m_i`, so on average it counts
+  :math:`y_i + (1 - \pi_i)(y_i - m_i)`: the errors of the model come back.
+- Leave-one-out predictions from all judgments, adaptive ones included. What an adaptive policy picks depends on the
+  answers, so the presence of :math:`i` in the sample changes which of its neighbours are judged and thereby
+  :math:`m_i` itself, though :math:`y_i` was left out. A policy that looks around wherever it found something good then
+  predicts good items better *when they are sampled*, and estimates come out too low.
+
+:func:`sampled_gains` hides what does not belong to the sample; predict from what it returns. What was judged before the
+first item of the order was proposed is another matter: it cannot depend on the sample, so predictions may use all of
+it, and may be equal to the gains of those items.
+
+**Nothing seen is not nothing there.** If all sampled gains behind a score are the same, or all predictions were
+exactly right, the formula says that nothing is uncertain. What is unseen may still deviate. Items that deviate, if
+their probabilities add up to :math:`\sum \pi_i = \lambda`, all escape the sample with probability at most
+:math:`e^{-\lambda}`, so at a level of 95% :math:`\lambda \le 3` (the rule of three [3]_), and they cannot
+deviate by more than the scale allows. Such estimates get an interval that wide. An interval has no width only where all
+items that matter for it are judged.
+
+References
+----------
+.. [1] C.-E. Särndal, B. Swensson, J. Wretman (1992). Model assisted survey sampling. Springer.
+.. [2] F. E. Satterthwaite (1946). An approximate distribution of estimates of variance components. Biometrics Bulletin
+   2(6), 110-114.
+.. [3] J. A. Hanley, A. Lippman-Hand (1983). If nothing goes wrong, is everything all right? JAMA 249(13), 1743-1745.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+from scipy.sparse import csr_array, vstack
+
+from earmark.beliefs.beliefs import UNJUDGED, Bools
+from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
+from earmark.beliefs.exact import Sparse, system_weights
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats, Ints
+from earmark.data.scales import Scale
+from earmark.data.segments import Segments
+from earmark.errors import ParameterError
+from earmark.inference.sampling_design import SampleOrder
+from earmark.measures.base import Measure
+
+MINIMUM_SAMPLE = 30
+"""How many sampled judgments an estimate needs: below, t intervals of most systems rest on one or two items each."""
+
+GUARANTEED = "guaranteed by the sampling design, whatever the model"
+EXACT = "exact: everything that matters is judged"
+
+FLOOR_DF = 4.0
+"""Student's t whose tails are nearest to the exponential ones of the rule of three between levels of 80% and 99%."""
+
+# Predictions and gains that differ by less than this share of the top gain are the same.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class DesignResult:
+    """Estimates by a sampling design, and what they rest on.
+
+    Attributes
+    ----------
+    estimates : Estimates
+        With degrees of freedom of their own.
+    sampled : int
+        How many items (or whole queries) the sample holds.
+    guarantee : str
+        What is promised, in words.
+    """
+
+    estimates: Estimates
+    sampled: int
+    guarantee: str
+
+
+def sampled_gains(order: SampleOrder, judged_gain: Floats) -> Floats:
+    """Hide the judgments that do not belong to the sample, so that predictions cannot use them.
+
+    Parameters
+    ----------
+    order : SampleOrder
+    judged_gain : ndarray of float, shape (items,)
+        The gain of every judged item, negative for the others.
+
+    Returns
+    -------
+    ndarray of float, shape (items,)
+        The gain of every item of the longest judged prefix of the order, negative for the others.
+    """
+    return np.where(order.sampled(order.prefix(judged_gain >= 0)), judged_gain, UNJUDGED)
+
+
+def mean_of_others(judged_gain: Floats) -> Floats:
+    """Predict every item by the mean gain of all judged items but itself: the simplest leave-one-out prediction.
+
+    Parameters
+    ----------
+    judged_gain : ndarray of float, shape (items,)
+        The gain of every judged item, negative for the others; two of them at least.
+
+    Examples
+    --------
+    >>> mean_of_others(np.array([0.0, 2.0, -1.0, 4.0])).tolist()
+    [3.0, 2.0, 2.0, 1.0]
+    """
+    judged = judged_gain >= 0
+    count, total = int(np.count_nonzero(judged)), float(judged_gain[judged].sum())
+    if count < 2:
+        raise ParameterError(f"the mean of the others needs two judgments or more, got {count}")
+    return np.where(judged, (total - judged_gain) / (count - 1), total / count)
+
+
+def estimate_by_design(
+    collection: Collection,
+    measure: Measure,
+    *,
+    scale: Scale,
+    order: SampleOrder,
+    judged_gain: Floats,
+    prediction: Floats,
+    level: float = 0.95,
+) -> DesignResult:
+    """Estimate a linear measure from the judged prefix of a sample order.
+
+    Parameters
+    ----------
+    collection : Collection
+    measure : Measure
+        A linear one (``measure.is_linear``).
+    scale : Scale
+        The scale of the gains.
+    order : SampleOrder
+        In which items were to be judged, fixed before anything was.
+    judged_gain : ndarray of float, shape (items,)
+        The gain of every judged item, negative for the others, adaptive picks included: what of it is the sample is
+        found out here.
+    prediction : ndarray of float, shape (items,)
+        For sampled items predicted from all sampled items but itself, for others from the sample; see the top of this
+        module for what it must not know.
+    level : float, 0..1
+        The level at which intervals will be asked for, where the rule of three has to stand in.
+
+    Returns
+    -------
+    DesignResult
+
+    Raises
+    ------
+    ParameterError
+        If the measure is not linear, or too few sampled items are judged.
+
+    Examples
+    --------
+    >>> import earmark
+    >>> from earmark.inference.confidence import rank_systems
+    >>> made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=20, documents=200)
+    >>> collection, measure = Collection.from_runs(made.runs), earmark.parse("AG@5")
+    >>> order = SampleOrder.of(collection, measure, scale=earmark.FINE, seed=1)
+    >>> gains = np.where(order.sampled(80), earmark.beliefs.beliefs.item_gains(collection, made.judgments), -1.0)
+    >>> found = estimate_by_design(collection, measure, scale=earmark.FINE, order=order, judged_gain=gains,
+    ...                            prediction=mean_of_others(sampled_gains(order, gains)))
+    >>> found.sampled, rank_systems(found.estimates).rank.tolist()
+    (80, [1, 2, 3])
+    """
+    estimator = DesignEstimator(collection, measure, scale=scale, order=order)
+    return estimator.estimate(judged_gain, prediction, level=level)
+
+
+class DesignEstimator:
+    """Estimates of a linear measure by a sampling design, again and again as items are judged.
+
+    Parameters
+    ----------
+    collection, measure, scale, order
+        As for :func:`estimate_by_design`.
+    """
+
+    def __init__(self, collection: Collection, measure: Measure, *, scale: Scale, order: SampleOrder) -> None:
+        self.collection = collection
+        self.measure = measure
+        self.scale = scale
+        self.order = order
+        self._rows = weight_rows(system_weights(collection, measure, scale=scale))
+        check_order(order, self._rows)
+
+    def estimate(self, judged_gain: Floats, prediction: Floats, *, level: float = 0.95) -> DesignResult:
+        """Estimate the scores of all systems and their differences; parameters as for :func:`estimate_by_design`."""
+        check_items(self.order, judged_gain, prediction)
+        judged = judged_gain >= 0
+        n = enough_sampled(self.order, judged)
+        sample = Sample(self.order.sampled(n), self.order.inclusion(n), judged_gain, prediction)
+        known = no_entry(self._rows, ~judged)
+        found = corrected_sums(self._rows, sample, known, top=self.scale.top, level=level)
+        estimates = as_estimates(found, self._rows, self.collection, self.measure, int(np.count_nonzero(judged)))
+        return DesignResult(estimates, n, EXACT if n == self.order.n_needed else GUARANTEED)
+
+
+def weight_rows(weights: Sparse) -> Sparse:
+    """Put the weights of all systems and then those of all differences in rows, shape (systems + pairs, items)."""
+    a, b = all_pairs(weights.shape[0])
+    rows: Sparse = csr_array(vstack((weights, weights[a] - weights[b])))
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def check_order(order: SampleOrder, rows: Sparse) -> None:
+    """Refuse an order that is about other items, or that would never reach some that matter."""
+    if order.size.size != rows.shape[1]:
+        raise ParameterError(f"expected an order of {rows.shape[1]} items, got one of {order.size.size}")
+    if np.any(order.size[rows.indices] == 0):
+        raise ParameterError("the order never reaches items that matter to the measure: it was made for another one")
+
+
+def check_items(order: SampleOrder, judged_gain: Floats, prediction: Floats) -> None:
+    """Refuse gains and predictions that are not one for every item."""
+    for name, values in (("judged_gain", judged_gain), ("prediction", prediction)):
+        if values.shape != order.size.shape:
+            raise ParameterError(f"expected '{name}' for each of {order.size.size} items, got shape {values.shape}")
+        if not np.all(np.isfinite(values)):
+            raise ParameterError(f"expected finite numbers as '{name}', got NaN or infinity")
+
+
+def enough_sampled(order: SampleOrder, judged: Bools) -> int:
+    """Return the size of the sample, or refuse one that is too small for any guarantee."""
+    n = order.prefix(judged)
+    if n >= min(MINIMUM_SAMPLE, order.n_needed):
+        return n
+    adaptive = int(np.count_nonzero(judged)) - n
+    others = f" The {adaptive} other judgments were picked adaptively and carry no guarantee." if adaptive else ""
+    raise ParameterError(
+        f"a guarantee needs at least {min(MINIMUM_SAMPLE, order.n_needed)} sampled judgments, there are {n}.{others} "
+        "Judge what 'earmark next --policy proportional' proposes, or trust the model: --inference model"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What was sampled, with which probabilities, and what was predicted; all of shape (items,).
+
+    Attributes
+    ----------
+    sampled : ndarray of bool
+    inclusion : ndarray of float, above 0 to 1
+        Of every item, sampled or not.
+    judged_gain : ndarray of float
+        Negative where an item is not judged.
+    prediction : ndarray of float
+    """
+
+    sampled: Bools
+    inclusion: Floats
+    judged_gain: Floats
+    prediction: Floats
+
+
+def corrected_sums(rows: Sparse, sample: Sample, known: Bools, *, top: float, level: float) -> Moments:
+    """Estimate weighted sums of gains from predictions and a sample that corrects them.
+
+    Parameters
+    ----------
+    rows : scipy.sparse.csr_array of float, shape (rows, items)
+        The weights of every sum.
+    sample : Sample
+    known : ndarray of bool, shape (rows,)
+        Sums about which nothing is left to learn: they are added up from the judgments, with no variance.
+    top : float
+        The highest possible gain; the lowest is 0.
+    level : float, 0..1
+        Of the intervals where the rule of three stands in.
+
+    Returns
+    -------
+    Moments, of shape (rows,)
+    """
+    sampled, inclusion, gain = sample.sampled, sample.inclusion, sample.judged_gain
+    error = np.where(sampled, gain - sample.prediction, 0.0)
+    mean: Floats = rows @ (sample.prediction + error / inclusion)
+    terms = (1.0 - inclusion) * (error / inclusion) ** 2
+    squares = rows.power(2)
+    variance: Floats = squares @ terms
+    spread: Floats = squares.power(2) @ terms**2
+    df = np.divide(2.0 * variance**2, spread, out=np.full(variance.shape, FLOOR_DF), where=spread > 0)
+    for suspects, pattern in _suspicious(rows, sample, top):
+        width = _rule_of_three(rows[suspects], sample, mean[suspects], pattern, top=top, level=level)
+        floor = floor_variance(width, level=level)
+        raised = floor > variance[suspects]
+        variance[suspects[raised]], df[suspects[raised]] = floor[raised], FLOOR_DF
+    mean[known] = rows[known] @ np.maximum(gain, 0.0)
+    variance[known] = 0.0
+    return Moments.exact(mean, variance, df=df)
+
+
+def most_unseen(level: float) -> float:
+    r"""Return :math:`\lambda = -\ln(1 - level)`: to how much the probabilities of unseen deviating items may add up."""
+    if not 0 < level < 1:
+        raise ParameterError(f"the level of an interval is between 0 and 1, got {level:g}")
+    return -math.log1p(-level)
+
+
+def floor_variance(width: Floats, *, level: float) -> Floats:
+    """Return the variance whose interval, by Student's t with `FLOOR_DF` degrees of freedom, is as wide as given.
+
+    Parameters
+    ----------
+    width : ndarray of float
+        From the estimate to either end of its interval.
+    level : float, 0..1
+    """
+    return np.asarray((width / special.stdtrit(FLOOR_DF, (1.0 + level) / 2)) ** 2)
+
+
+def _suspicious(rows: Sparse, sample: Sample, top: float) -> list[tuple[Ints, Floats]]:
+    """Find sums whose sample shows no variation, and what the gains then look like, shape (suspects, 1 or items)."""
+    segments = Segments(rows.indptr.astype(np.int64))
+    seen = sample.sampled[rows.indices]
+    gain = sample.judged_gain[rows.indices]
+    lowest = segments.minimum(np.where(seen, gain, np.inf), empty=np.inf)
+    highest = -segments.minimum(np.where(seen, -gain, np.inf), empty=np.inf)
+    # Without any sampled item the lowest is infinite and the highest minus infinity: for the second pattern.
+    same = np.flatnonzero(lowest == highest)
+    wrong = sample.sampled & (np.abs(sample.judged_gain - sample.prediction) > _NOTHING * top)
+    right = np.flatnonzero(no_entry(rows, wrong))
+    return [(same, lowest[same][:, None]), (right, sample.prediction[None, :])]
+
+
+def _rule_of_three(rows: Sparse, sample: Sample, mean: Floats, pattern: Floats, *, top: float, level: float) -> Floats:
+    r"""Return how far sums may be off if all sampled gains follow a pattern and unseen ones need not.
+
+    With :math:`f` the pattern, :math:`|\sum_i W_i f_i - \hat\theta| + \min(\sum_{unseen} |W_i| b_i,
+    \lambda \max_{unseen} |W_i| b_i / \pi_i)`, :math:`b_i = \max(f_i, top - f_i)`, :math:`\lambda = -\ln(1 - level)`.
+    """
+    segments = Segments(rows.indptr.astype(np.int64))
+    expected = np.broadcast_to(pattern, rows.shape)[segments.of_element, rows.indices]
+    if_so = segments.sum(rows.data * expected)
+    unseen = ~sample.sampled[rows.indices]
+    deviation = np.where(unseen, np.abs(rows.data) * np.maximum(np.maximum(expected, top - expected), 0.0), 0.0)
+    escaping = -segments.minimum(-deviation / sample.inclusion[rows.indices], empty=0.0)
+    return np.abs(if_so - mean) + np.minimum(segments.sum(deviation), most_unseen(level) * escaping)
+
+
+def no_entry(rows: Sparse, items: Bools) -> Bools:
+    """Tell which rows have no weight for any of some items."""
+    none: Bools = Segments(rows.indptr.astype(np.int64)).sum(items[rows.indices]) == 0
+    return none
+
+
+def as_estimates(found: Moments, rows: Sparse, collection: Collection, measure: Measure, judged: int) -> Estimates:
+    """Sort what was found about the rows of systems and of pairs into estimates."""
+    n_systems = len(collection.systems)
+    a, b = all_pairs(n_systems)
+    assert found.df is not None
+    scores = Moments.exact(found.mean[:n_systems], found.variance[:n_systems], df=found.df[:n_systems])
+    difference = without_noise(found.mean[n_systems:], scores.mean)
+    return Estimates(
+        systems=collection.systems,
+        measure=measure,
+        scores=scores,
+        a=a,
+        b=b,
+        differences=Moments.exact(difference, found.variance[n_systems:], df=found.df[n_systems:]),
+        identical=np.diff(rows.indptr)[n_systems:] == 0,
+        queries=len(collection.queries),
+        items=collection.n_items,
+        judged=judged,
+    )

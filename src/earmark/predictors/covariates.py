@@ -1,0 +1,121 @@
+r"""What is known of an item before anybody judges: covariates of the hierarchical predictor.
+
+=============  =========================================================================================================
+``common``     logarithm of how many systems retrieved the item, over the logarithm of how many there are
+``breadth``    the same, systems that retrieve much the same documents counting together as little more than one
+``middle``     how far it tells systems apart: 1 where half of them retrieved it, 0 where all did
+``rank``       how high they ranked it, 1 for the top of every list
+``overlap``    how much of their lists for the query the systems that retrieved it share with other systems
+``agreement``  the same over all queries
+``sX``         the document has the query's value of attribute X (its genre, say)
+``pX``         the share of the results for the query with the document's value
+``sX:pX``      both
+``sizeX``      logarithm of how many items of the query have the document's value
+``noX``        the document's value is not known
+=============  =========================================================================================================
+
+None of them but the sizes of groups grows with the number of systems, so that what was learnt on one collection carries
+over to another. A document that five variants of one system retrieved is less remarkable than one that five different
+systems agree on: hence breadth, :math:`n^2 / \sum_{st} r_{st}` for n systems whose results overlap by :math:`r_{st}`
+(a cosine), in logarithms. Breadth, ``middle``, overlap and the sizes of groups matter besides for honesty: a policy
+that seeks what tells systems apart picks items that are unlike the rest in just these respects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats, Ints
+from earmark.predictors.features import FeatureBuilder
+from earmark.predictors.incidence import Incidence, incidence
+
+OUTPUT = ("common", "breadth", "middle", "rank", "overlap", "agreement")
+"""The covariates that need nothing but results."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """Covariates of all items, and the groups that they form within queries.
+
+    Attributes
+    ----------
+    names : tuple of str, length c
+    values : ndarray of float, shape (items, c)
+        Never NaN: what is not known is 0, and ``noX`` tells.
+    groups : dict of str to ndarray of int, shape (items,)
+        By attribute, the number of the item's group within its query; -1 where it is not known.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    groups: dict[str, Ints]
+
+
+def covariates(collection: Collection, features: FeatureBuilder) -> Covariates:
+    """Compute the covariates of all items of a collection."""
+    columns = _output_covariates(collection)
+    groups: dict[str, Ints] = {}
+    for code, attribute in features.attributes.items():
+        size = np.bincount(attribute.group, minlength=attribute.n_groups + 1)[attribute.group]
+        same = np.asarray(np.nan_to_num(attribute.same_as_query), dtype=np.float64)
+        share = np.asarray(np.nan_to_num(features.output()[f"p{code}"]), dtype=np.float64)
+        columns[f"s{code}"] = same
+        columns[f"p{code}"] = share
+        columns[f"s{code}:p{code}"] = same * share
+        columns[f"size{code}"] = np.where(attribute.known, np.log(np.maximum(size, 1)), 0.0)
+        columns[f"no{code}"] = (~attribute.known).astype(np.float64)
+        groups[code] = np.where(attribute.known, attribute.group, -1)
+    return Covariates(tuple(columns), np.column_stack(list(columns.values())), groups)
+
+
+def _output_covariates(collection: Collection) -> dict[str, Floats]:
+    retrieved = incidence(collection)
+    n_systems, n_queries, of_item = retrieved.n_systems, retrieved.n_queries, retrieved.systems_of_item
+    system, item, rank = retrieved.result_system, retrieved.result_item, retrieved.result_rank
+    deepest = max(int(rank.max(initial=1)), 1)
+    the_list = system * n_queries + retrieved.item_query[item]
+    others = (of_item[item] - 1) / max(n_systems - 1, 1)
+    length = np.bincount(the_list, minlength=n_systems * n_queries)
+    shared = np.bincount(the_list, others, minlength=n_systems * n_queries)
+    by_system = shared.reshape(n_systems, n_queries).sum(axis=1) / np.maximum(
+        length.reshape(n_systems, n_queries).sum(axis=1), 1
+    )
+
+    def mean_over_systems(values: Floats) -> Floats:
+        total: Floats = np.bincount(item, values, minlength=retrieved.n_items) / of_item
+        return total
+
+    return {
+        "common": np.log(of_item) / np.log(max(n_systems, 2)),
+        "breadth": np.log(_breadth(retrieved, result_overlap(collection))) / np.log(max(n_systems, 2)),
+        "middle": 4.0 * of_item / n_systems * (1.0 - of_item / n_systems),
+        "rank": mean_over_systems((deepest + 1 - rank) / deepest),
+        "overlap": mean_over_systems((shared / np.maximum(length, 1))[the_list]),
+        "agreement": mean_over_systems(by_system[system]),
+    }
+
+
+def result_overlap(collection: Collection) -> Floats:
+    """Return the cosine of systems' results over all queries, shape (systems, systems); 1 for the same documents."""
+    member = csr_array(
+        (np.ones(collection.n_results), (collection.result_system, collection.result_item)),
+        shape=(len(collection.systems), collection.n_items),
+    )
+    shared = np.asarray((member @ member.T).toarray(), dtype=np.float64)
+    length = np.sqrt(np.maximum(np.diagonal(shared), 1.0))
+    overlap: Floats = shared / np.outer(length, length)
+    return overlap
+
+
+def _breadth(retrieved: Incidence, overlap: Floats) -> Floats:
+    """Return how many unlike systems retrieved every item, from 1 to their number."""
+    member = np.zeros((retrieved.n_items, retrieved.n_systems))
+    member[retrieved.result_item, retrieved.result_system] = 1.0
+    # Every pair of an item's systems by their overlap, which is 1 for each with itself.
+    alike = np.einsum("is,is->i", member @ overlap, member)
+    breadth: Floats = np.maximum(retrieved.systems_of_item**2 / np.maximum(alike, 1e-12), 1.0)
+    return breadth

@@ -1,0 +1,332 @@
+"""What the hierarchical predictor expects before anything is judged: shipped, or fitted on past collections.
+
+A prior has two parts: coefficients of a logistic prior mean over covariates (:mod:`earmark.predictors.covariates`), and
+for every component of effects (:mod:`earmark.predictors.effect_structure`) the logarithm of its variance and
+how far from it the variance may be.
+
+Shipped priors are weakly informative: the coefficients come from half of the queries of one collection, and variances
+may be several times larger or smaller. There is one for every kind of scale and for what is known of the documents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from earmark.beliefs.effects import EffectModel, Observations
+from earmark.beliefs.variance_components import VariancePrior, fit_variances
+from earmark.data.collection import Collection
+from earmark.data.ground_truth import Floats, Ints
+from earmark.data.scales import Scale
+from earmark.data.tables import replacing
+from earmark.errors import InputError, NotConverged, ParameterError
+from earmark.predictors.covariates import Covariates, covariates
+from earmark.predictors.effect_structure import effect_model
+from earmark.predictors.features import FeatureBuilder
+
+INTERCEPT = "1"
+KIND = "earmark hierarchical prior"
+SPREADS = {"noise": 0.4, "system": 0.8, "system slope": 0.8}
+USUAL_SPREAD = 0.7
+_RIDGE = 3.0
+# For components that a prior does not know: an attribute it never met, assessors.
+_UNKNOWN_VARIANCE, _UNKNOWN_SPREAD = 0.01, 1.0
+_FEW_LEVELS = 5
+# What a judgment counts for beside what was expected: those of one query say much the same.
+_WORTH_OF_A_JUDGMENT = 0.3
+_USE_STEPS = 20
+
+
+@dataclass(frozen=True)
+class HierarchicalPrior:
+    """What is expected before anything is judged.
+
+    Parameters
+    ----------
+    name : str
+        For people.
+    coefficients : mapping of str to float
+        Of the logistic prior mean, by covariate; ``1`` is the intercept. A covariate it does not name has none.
+    variances : mapping of str to (float, float)
+        The logarithm of every component's variance and its standard deviation.
+    level_use : sequence of float
+        How often gains are given, from 0 to the top in equal steps; nothing where all are equally likely.
+    """
+
+    name: str
+    coefficients: Mapping[str, float]
+    variances: Mapping[str, tuple[float, float]]
+    level_use: tuple[float, ...] = ()
+
+    def mean(self, known: Covariates) -> Floats:
+        """Return the prior mean of every item as a share of the top gain, shape (items,), 0..1."""
+        by_name = np.array([self.coefficients.get(name, 0.0) for name in known.names])
+        mean: Floats = special.expit(self.coefficients.get(INTERCEPT, 0.0) + known.values @ by_name)
+        return mean
+
+    def refined(self, known: Covariates, items: Ints, gains: Floats) -> HierarchicalPrior:
+        """Return the prior with a mean moved towards judgments, by as much as they outweigh what was expected.
+
+        The doubt about the intercept is that of the component ``base``, about standardised covariates that of
+        ``slopes``, both turned into logits: in the middle of the scale, 4 of them are worth the whole of it.
+
+        Parameters
+        ----------
+        known : Covariates
+        items : ndarray of int, shape (n,)
+            Which are judged.
+        gains : ndarray of float, shape (n,), 0..1
+            As shares of the top gain.
+        """
+        if not items.size:
+            return self
+        names = (INTERCEPT, *known.names)
+        before = np.array([self.coefficients.get(name, 0.0) for name in names])
+        deviation = np.concatenate(([1.0], known.values.std(axis=0)))
+        base, slopes = np.exp(self.of_components(("base", "slopes")).centre)
+        doubt = 4.0 * np.sqrt(np.concatenate(([base], np.full(known.values.shape[1], slopes))))
+        # Covariates count from their mean, so that slopes do not move the whole pool.
+        apart = np.column_stack((np.ones(items.size), known.values[items] - known.values.mean(axis=0)))
+        offset = np.concatenate(([before[0] + known.values.mean(axis=0) @ before[1:]], before[1:]))
+        found = penalised_logit(
+            apart, gains, centre=offset, penalty=(deviation / doubt) ** 2 + 1e-9, weight=_WORTH_OF_A_JUDGMENT
+        )
+        found[0] -= known.values.mean(axis=0) @ found[1:]
+        return replace(self, coefficients=dict(zip(names, found.tolist(), strict=True)))
+
+    def of_components(self, components: Sequence[str]) -> VariancePrior:
+        """Return the prior of the variances of some components."""
+        unknown = (float(np.log(_UNKNOWN_VARIANCE)), _UNKNOWN_SPREAD)
+        centre, spread = zip(*(self.variances.get(name, unknown) for name in components), strict=True)
+        return VariancePrior(np.array(centre), np.array(spread))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a file says."""
+        return {
+            "name": self.name,
+            "coefficients": dict(self.coefficients),
+            "variances": {name: list(values) for name, values in self.variances.items()},
+            "level_use": list(self.level_use),
+        }
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> HierarchicalPrior:
+        """Read what :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        AttributeError, KeyError, TypeError, ValueError
+            If something is missing or no number.
+        """
+        numbers = [*told["coefficients"].values(), *(one for pair in told["variances"].values() for one in pair)]
+        if not np.all(np.isfinite([float(number) for number in numbers])):
+            raise ValueError("coefficients and variances are finite")
+        if any(float(spread) <= 0 for _, spread in told["variances"].values()):
+            raise ValueError("the standard deviation of a log-variance is above 0")
+        return cls(
+            str(told["name"]),
+            {str(name): float(value) for name, value in told["coefficients"].items()},
+            {str(name): (float(mean), float(spread)) for name, (mean, spread) in told["variances"].items()},
+            tuple(float(share) for share in told.get("level_use", ())),
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the prior to a JSON file."""
+        with replacing(path) as temporary:
+            text = json.dumps({"kind": KIND, **self.to_dict()}, indent=2, ensure_ascii=False)
+            temporary.write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> HierarchicalPrior:
+        """Read a prior from a JSON file.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        hint = "write one with earmark fit --predictor hierarchical"
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(expected="a model", got=error.strerror or str(error), path=path, hint=hint) from None
+        except ValueError as error:
+            raise InputError(expected="a model in JSON", got=str(error), path=path, hint=hint) from None
+        if not isinstance(told, dict) or told.get("kind") != KIND:
+            got = told.get("kind", "another JSON object") if isinstance(told, dict) else type(told).__name__
+            raise InputError(expected=f"kind '{KIND}'", got=f"{got}", path=path, hint=hint)
+        try:
+            return cls.from_dict(told)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(expected="name, coefficients and variances", got=repr(error), path=path) from None
+
+
+def shipped_prior(scale: Scale, codes: Sequence[str]) -> HierarchicalPrior:
+    """Return the prior for a kind of scale and the attributes that are known of documents.
+
+    Parameters
+    ----------
+    scale : Scale
+        Two levels, a few, or many.
+    codes : sequence of str
+        ``ART`` and ``GEN`` count; what else is known has no prior of its own.
+    """
+    attributes = "+".join(code for code in ("ART", "GEN") if code in codes) or "none"
+    return _shipped()[f"{scale_kind(scale)} {attributes}"]
+
+
+def scale_kind(scale: Scale) -> str:
+    """Tell whether a scale is ``binary``, has ``few`` levels or ``many``."""
+    levels = len(scale.gains)
+    if scale.continuous or levels > _FEW_LEVELS:
+        return "many"
+    return "binary" if levels == 2 else "few"
+
+
+@cache
+def _shipped() -> dict[str, HierarchicalPrior]:
+    text = files("earmark.predictors").joinpath("hierarchical_priors.json").read_text(encoding="utf-8")
+    return {name: HierarchicalPrior.from_dict(told) for name, told in json.loads(text).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedCollection:
+    """A past collection to learn a prior from.
+
+    Attributes
+    ----------
+    collection : Collection
+    features : FeatureBuilder
+        Of its items.
+    gains : ndarray of float, shape (items,)
+        As shares of the top gain; negative where an item is not judged.
+    """
+
+    collection: Collection
+    features: FeatureBuilder
+    gains: Floats
+
+
+def fit_prior(
+    past: Sequence[JudgedCollection], *, name: str, fixed: Mapping[str, float] | None = None
+) -> HierarchicalPrior:
+    """Learn a prior from judged collections: coefficients from all of them together, variances from each.
+
+    Parameters
+    ----------
+    past : sequence of JudgedCollection
+        Several, or one with several selections of its systems: variances are averaged over them.
+    name : str
+        What to call it.
+    fixed : mapping of str to float, optional
+        Variances to take as given; those of ``base`` and ``slopes`` cannot be seen on the collections that the
+        coefficients come from.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is judged, or everything alike.
+    """
+    known = [covariates(one.collection, one.features) for one in past]
+    names = tuple(dict.fromkeys(name for table in known for name in table.names))
+    rows = np.concatenate([_columns(table, names)[one.gains >= 0] for table, one in zip(known, past, strict=True)])
+    gains = np.concatenate([one.gains[one.gains >= 0] for one in past])
+    if not gains.size:
+        raise ParameterError("a prior is learnt from judged items, and nothing is judged")
+    if np.ptp(gains) == 0:
+        raise ParameterError("a prior is learnt from gains that differ, and all judged gains are the same")
+    coefficients = fractional_logit(rows, gains, ridge=_RIDGE)
+    mean_only = HierarchicalPrior(name, dict(zip((INTERCEPT, *names), coefficients.tolist(), strict=True)), {})
+    peaks: dict[str, list[float]] = {}
+    for table, one in zip(known, past, strict=True):
+        model = effect_model(one.collection, table, mean_only.mean(table))
+        for component, value in zip(model.components, _variances(model, one.gains), strict=True):
+            peaks.setdefault(component, []).append(value)
+    centre = {component: float(np.mean(values)) for component, values in peaks.items()}
+    centre |= {component: float(np.log(value)) for component, value in (fixed or {}).items()}
+    spreads = {component: SPREADS.get(component, USUAL_SPREAD) for component in centre}
+    return HierarchicalPrior(
+        name,
+        {key: round(value, 4) for key, value in mean_only.coefficients.items()},
+        {component: (round(value, 4), spreads[component]) for component, value in centre.items()},
+        _level_use(gains),
+    )
+
+
+def fractional_logit(rows: Floats, share: Floats, *, ridge: float) -> Floats:
+    """Fit a logistic mean to shares from 0 to 1 by quasi-likelihood [1]_; the intercept comes first.
+
+    Parameters
+    ----------
+    rows : ndarray of float, shape (n, c)
+    share : ndarray of float, shape (n,), 0..1
+    ridge : float
+        Pulls all coefficients but the intercept to 0.
+
+    References
+    ----------
+    .. [1] L. E. Papke, J. M. Wooldridge (1996). Econometric methods for fractional response variables with an
+       application to 401(k) plan participation rates. Journal of Applied Econometrics 11(6), 619-632.
+    """
+    table = np.column_stack((np.ones(len(rows)), rows))
+    penalty = np.full(table.shape[1], ridge)
+    penalty[0] = 1e-6
+    return penalised_logit(table, share, centre=np.zeros(table.shape[1]), penalty=penalty)
+
+
+def penalised_logit(table: Floats, share: Floats, *, centre: Floats, penalty: Floats, weight: float = 1.0) -> Floats:
+    """Fit a logistic mean by quasi-likelihood, pulled to given coefficients.
+
+    Parameters
+    ----------
+    table : ndarray of float, shape (n, c)
+    share : ndarray of float, shape (n,), 0..1
+    centre, penalty : ndarray of float, shape (c,)
+        Where coefficients are pulled to, and how strongly.
+    weight : float
+        What every row counts for.
+
+    Raises
+    ------
+    NotConverged
+        If the coefficients do not settle.
+    """
+    at = centre
+    for _ in range(100):
+        mean = special.expit(table @ at)
+        gradient = weight * (table.T @ (share - mean)) - penalty * (at - centre)
+        curvature = weight * ((table * (mean * (1.0 - mean))[:, None]).T @ table) + np.diag(penalty)
+        step = np.linalg.solve(curvature, gradient)
+        at = at + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
+        if np.abs(step).max() < 1e-8:
+            return at
+    raise NotConverged("the coefficients of the prior mean did not settle: are all judged gains 0, or all at the top?")
+
+
+def _level_use(gains: Floats) -> tuple[float, ...]:
+    """Count how often gains are given; the few levels of a coarse scale say nothing about those of another."""
+    if np.unique(gains).size <= _FEW_LEVELS:
+        return ()
+    counts = np.bincount(np.round(gains * _USE_STEPS).astype(np.int64), minlength=_USE_STEPS + 1)
+    return tuple((counts + 1.0).tolist())
+
+
+def _columns(table: Covariates, names: Sequence[str]) -> Floats:
+    place = {name: index for index, name in enumerate(table.names)}
+    columns = [table.values[:, place[name]] if name in place else np.zeros(len(table.values)) for name in names]
+    return np.column_stack(columns)
+
+
+def _variances(model: EffectModel, gains: Floats) -> Floats:
+    """Return the most probable log-variances on a judged collection, hardly any being ruled out beforehand."""
+    items = np.flatnonzero(gains >= 0)
+    wide = VariancePrior(np.full(len(model.components), np.log(_UNKNOWN_VARIANCE)), np.full(len(model.components), 3.0))
+    return fit_variances(model, Observations.exact(model, items, gains[items]), wide).peak

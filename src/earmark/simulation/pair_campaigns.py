@@ -1,0 +1,342 @@
+r"""Campaigns of pair questions played through, against made-up crowds and against recorded answers.
+
+All answers that a crowd would give are there from the start, so the truth is known: the preference precision of every
+system when every candidate pair has all its answers. A campaign only sees what it asks for. It is right about two
+systems if it puts them in their true order, and its intervals hold if they contain the true values.
+
+**A made-up crowd** (:func:`made_up_world`) finds documents fitting to a query: :math:`f_{qi}` is a standard normal
+variable, part of which is how much the document is liked whatever the query. It answers by Davidson's model with the
+difference :math:`sharpness \cdot (f_{qi} - f_{qj}) + peculiarity \cdot u_p`. A system of skill :math:`\rho` ranks
+documents by a variable that is correlated with their fit by :math:`\rho`.
+
+**Recorded answers** (:func:`recorded_world`) are given one after the other as they stand in the file. Where a crowd was
+recorded without systems, these can be made up: the recorded order of documents with errors (:func:`runs_with_errors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from earmark.campaign.pair_candidates import make_candidates, make_design
+from earmark.campaign.pair_model import Bools, PairDesign
+from earmark.campaign.pair_questions import PairLook, PairPolicy, play_pairs
+from earmark.campaign.stopping import parse_stop
+from earmark.crowd.paired_comparison import outcome_probabilities
+from earmark.data.conversion import runs_from_frame
+from earmark.data.ground_truth import Floats, Ints
+from earmark.data.preferences import PairTable, Preferences
+from earmark.data.runs import Runs
+from earmark.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class PairWorld:
+    """Candidate pairs, systems, and everything that a crowd would answer.
+
+    Attributes
+    ----------
+    design : PairDesign
+        The pairs and the systems.
+    signs : ndarray of int, shape (pairs, answers)
+        +1 where an answer chooses the first document of the pair, −1 where the second, 0 for same, in the order given.
+    """
+
+    design: PairDesign
+    signs: Ints
+
+    @property
+    def needed(self) -> int:
+        """How many answers a question gets."""
+        return int(self.signs.shape[1])
+
+    @cached_property
+    def winner(self) -> Ints:
+        """+1 where the first document of a pair is preferred when all have answered, −1 the second, 0 neither."""
+        winner: Ints = np.sign(self.signs.sum(axis=1))
+        return winner
+
+    @cached_property
+    def truth(self) -> Floats:
+        """The preference precision of every system when everything is answered, shape (systems,)."""
+        order, decided = self.design.order, self.winner != 0
+        counted = (order != 0) & decided
+        right = (order == self.winner) & counted
+        truth: Floats = right.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
+        return truth
+
+
+class _Crowd:
+    """Gives the answers of a world one after the other."""
+
+    def __init__(self, world: PairWorld) -> None:
+        self.signs, self.given = world.signs, np.zeros(world.signs.shape[0], dtype=np.int64)
+
+    def __call__(self, pairs: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
+        place = np.arange(self.signs.shape[1])
+        asked = (place >= self.given[pairs, None]) & (place < (self.given[pairs] + count)[:, None])
+        self.given[pairs] += count
+        signs = self.signs[pairs]
+        first, second, same = (np.sum(asked & (signs == sign), axis=1) for sign in (1, -1, 0))
+        return first, second, same
+
+
+def made_up_world(
+    rng: np.random.Generator,
+    *,
+    skills: Sequence[float] = (0.6, 0.4),
+    queries: int = 25,
+    documents: int = 40,
+    depth: int = 20,
+    pairs: int | None = 60,
+    needed: int = 6,
+    sharpness: float = 1.5,
+    peculiarity: float = 0.7,
+    popularity: float = 0.2,
+    same_weight: float = 0.0,
+    shared_error: float = 0.3,
+) -> PairWorld:
+    """Make a crowd and systems up.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where all of the chance comes from.
+    skills : sequence of float, in [-1, 1]
+        How well each system knows what fits: the correlation of what it ranks by with the fit.
+    queries, documents : int
+        How many of each; every query is asked about all documents.
+    depth : int
+        How many documents a list holds.
+    pairs : int, optional
+        How many candidate pairs there are per query, drawn at random; all pairs of documents if none is given.
+    needed : int
+        How many answers a question gets.
+    sharpness : float
+        How strongly people prefer what fits better.
+    peculiarity : float
+        How much there is to a pair beyond the fit of its documents.
+    popularity : float, 0..1
+        The share of the variance of fit that does not depend on the query.
+    same_weight : float, 0 or more
+        How readily people answer *same*.
+    shared_error : float, 0..1
+        The share of the variance of systems' errors that they have in common, as real systems do.
+    """
+    if documents < 2 or depth < 1:
+        raise ParameterError(f"a world has 2 documents and lists of 1 or more, got {documents} and {depth}")
+    liked, own = rng.normal(size=documents), rng.normal(size=(queries, documents))
+    fit = np.sqrt(popularity) * liked + np.sqrt(1 - popularity) * own
+    common = rng.normal(size=(queries, documents))
+    ranked = []
+    for skill in skills:
+        error = np.sqrt(shared_error) * common + np.sqrt(1 - shared_error) * rng.normal(size=(queries, documents))
+        ranked.append(np.argsort(-(skill * fit + np.sqrt(1 - skill**2) * error), axis=1)[:, :depth])
+    names = [f"d{number:03d}" for number in range(documents)]
+    runs = _lists({f"system-{n + 1}": lists for n, lists in enumerate(ranked)}, names)
+    first, second = np.triu_indices(documents, k=1)
+    questions = []
+    for number in range(queries):
+        chosen = np.arange(first.size) if pairs is None else rng.choice(first.size, pairs, replace=False)
+        questions += [
+            (f"q{number:03d}", names[a], names[b]) for a, b in zip(first[chosen], second[chosen], strict=True)
+        ]
+    candidates = make_candidates(questions)
+    query, a, b = candidates.query_index, candidates.first_index, candidates.second_index
+    at = np.array([names.index(name) for name in candidates.documents])
+    difference = sharpness * (fit[query, at[a]] - fit[query, at[b]]) + peculiarity * rng.normal(size=query.size)
+    return PairWorld(make_design(runs, candidates, k=depth), _answer(rng, difference, needed, same_weight))
+
+
+def _answer(rng: np.random.Generator, difference: Floats, needed: int, same_weight: float) -> Ints:
+    first, second, _ = outcome_probabilities(difference[:, None], same_weight)
+    draw = rng.random((difference.size, needed))
+    signs: Ints = np.where(draw < first, 1, np.where(draw < first + second, -1, 0))
+    return signs
+
+
+def _lists(ranked: dict[str, Ints], names: Sequence[str]) -> Runs:
+    rows = [
+        (system, f"q{query:03d}", names[document])
+        for system, lists in ranked.items()
+        for query, documents in enumerate(lists)
+        for document in documents
+    ]
+    return runs_from_frame(pl.DataFrame(rows, schema=["system", "query", "document"], orient="row"))
+
+
+def recorded_world(preferences: Preferences, runs: Runs, *, k: int, needed: int | None = None) -> PairWorld:
+    """Take recorded answers for the crowd; the pairs they are about are the candidates.
+
+    Parameters
+    ----------
+    preferences : Preferences
+        The answers.
+    runs : Runs
+        The systems.
+    k : int
+        How many ranks of a list count.
+    needed : int, optional
+        How many answers of every pair to take, the first in the file; by default as many as the pair with fewest has.
+    """
+    pairs = preferences.pairs()
+    fewest = int(pairs.answers.min())
+    taken = fewest if needed is None else needed
+    if not 1 <= taken <= fewest:
+        raise ParameterError(f"every pair has {fewest} answers or more: {taken} cannot be taken of each")
+    sign = preferences.sign * pairs.answer_orientation
+    order = np.argsort(pairs.answer_pair, kind="stable")
+    start = np.concatenate(([0], np.cumsum(pairs.answers)[:-1]))
+    signs = sign[order][start[:, None] + np.arange(taken)]
+    return PairWorld(make_design(runs, pairs, k=k), signs)
+
+
+def runs_with_errors(pairs: PairTable, rng: np.random.Generator, errors: Sequence[float]) -> Runs:
+    """Make systems up that rank the documents of every query by the share of answers they won, with errors.
+
+    Parameters
+    ----------
+    pairs : PairTable
+        What was answered.
+    rng : numpy.random.Generator
+        Draws the errors.
+    errors : sequence of float, 0 or more
+        The standard deviation of each system's errors, that of the shares being 1.
+    """
+    size = len(pairs.documents)
+    keys = np.concatenate([pairs.query_index * size + index for index in (pairs.first_index, pairs.second_index)])
+    items, place = np.unique(keys, return_inverse=True)
+    lead = (pairs.first - pairs.second) / pairs.answers
+    score = np.bincount(place, np.concatenate((lead, -lead))) / np.bincount(place)
+    score = score / score.std()
+    rows = []
+    for number, spread in enumerate(errors, start=1):
+        noisy = score + spread * rng.normal(size=score.size)
+        for at in np.lexsort((-noisy, items // size)):
+            query, document = divmod(int(items[at]), size)
+            rows.append((f"system-{number}", pairs.queries[query], pairs.documents[document]))
+    return runs_from_frame(pl.DataFrame(rows, schema=["system", "query", "document"], orient="row"))
+
+
+@dataclass(frozen=True)
+class PairOutcome:
+    """One look at a campaign of pair questions, with the truth beside it.
+
+    Attributes
+    ----------
+    kind : str
+        ``step``, or ``stop`` for the look at which the campaign stopped.
+    repeat : int
+        Which campaign.
+    answers : int
+        How many answers were given.
+    questions : float
+        How many questions that is, each with its full number of answers.
+    mean_confidence, min_confidence : float or None
+        Over pairs of systems, as claimed.
+    accuracy : float or None
+        The share of pairs of systems in the right order; an estimated tie is half right, and truly equal systems are.
+    coverage_pairs_95, coverage_systems_95 : float or None
+        The share of intervals that hold the true value.
+    half_width_pairs : float or None
+        Half the mean width of the intervals of differences.
+    error : float
+        The root mean square error of the systems' precisions.
+    reason : str
+        Why the campaign stopped; empty for a step.
+    """
+
+    kind: str
+    repeat: int
+    answers: int
+    questions: float
+    mean_confidence: float | None
+    min_confidence: float | None
+    accuracy: float | None
+    coverage_pairs_95: float | None
+    coverage_systems_95: float | None
+    half_width_pairs: float | None
+    error: float
+    reason: str
+
+
+def judge_look(look: PairLook, world: PairWorld, repeat: int) -> PairOutcome:
+    """Compare a look at a campaign with the truth."""
+    estimates, truth = look.estimates, world.truth
+    compared = ~estimates.identical
+    fact = (truth[estimates.a] - truth[estimates.b])[compared]
+    said = np.sign(estimates.difference[compared])
+    credit = np.where((said == np.sign(fact)) | (fact == 0), 1.0, np.where(said == 0, 0.5, 0.0))
+    low, high = (bound[compared] for bound in estimates.difference_bounds)
+    system_low, system_high = estimates.bounds
+    # A true value that is reached exactly, as when everything is answered, must not be missed by rounding.
+    slack = 1e-9
+    return PairOutcome(
+        kind="stop" if look.decision.stop else "step",
+        repeat=repeat,
+        answers=estimates.answered,
+        questions=estimates.answered / world.needed,
+        mean_confidence=estimates.mean_confidence,
+        min_confidence=estimates.min_confidence,
+        accuracy=_mean(credit),
+        coverage_pairs_95=_mean((low - slack <= fact) & (fact <= high + slack)),
+        coverage_systems_95=_mean((system_low - slack <= truth) & (truth <= system_high + slack)),
+        half_width_pairs=_mean((high - low) / 2),
+        error=float(np.sqrt(np.mean((estimates.mean - truth) ** 2))),
+        reason=look.decision.reason if look.decision.stop else "",
+    )
+
+
+def _mean(values: Floats | Bools) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def simulate_pairs(
+    world: PairWorld,
+    rng: np.random.Generator,
+    *,
+    policy: PairPolicy = "adaptive",
+    stop: str = "mean:0.95",
+    margin: float = 0.0,
+    one_at_a_time: bool = False,
+    batch: int = 20,
+    repeat: int = 0,
+) -> Iterator[PairOutcome]:
+    """Play one campaign through.
+
+    Parameters
+    ----------
+    world : PairWorld
+        Who answers, and about what.
+    rng : numpy.random.Generator
+        Where the policy draws from.
+    policy, one_at_a_time, batch
+        As for :func:`~earmark.campaign.pair_questions.play_pairs`.
+    stop : str
+        When to stop, as on the command line.
+    margin : float
+        Differences up to this do not matter to the stop rule.
+    repeat : int
+        The number of the campaign in a study.
+    """
+    looks = play_pairs(
+        world.design,
+        stop=parse_stop(stop, margin=margin),
+        ask=_Crowd(world),
+        rng=rng,
+        policy=policy,
+        needed=world.needed,
+        one_at_a_time=one_at_a_time,
+        batch=batch,
+    )
+    for look in looks:
+        yield judge_look(look, world, repeat)
+
+
+def outcomes_frame(outcomes: list[PairOutcome]) -> pl.DataFrame:
+    """Return outcomes as a frame, one row each."""
+    return pl.DataFrame([asdict(outcome) for outcome in outcomes], infer_schema_length=None)

@@ -1,0 +1,139 @@
+"""Small collections under the model of effects, and all about them by textbook conditioning on dense matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+
+import earmark
+from earmark.beliefs.effects import EffectModel, Observations
+from earmark.data.collection import Collection
+from earmark.data.metadata import Metadata
+from earmark.data.scales import FINE, Scale
+from earmark.predictors.base import Setting
+from earmark.predictors.covariates import covariates
+from earmark.predictors.effect_structure import effect_model, item_spread
+
+Floats = NDArray[np.float64]
+
+
+def small_collection(
+    seed: int,
+    *,
+    systems: int = 4,
+    queries: int = 3,
+    depth: int = 4,
+    pool: int = 8,
+    metadata: bool = True,
+    duplicate: bool = False,
+) -> Collection:
+    """Let every system retrieve some of the documents of a query, which are by few artists and of fewer genres."""
+    rng = np.random.default_rng(seed)
+    lists = {
+        f"s{system}": {
+            f"q{query}": {f"d{query}.{chosen}": -float(at) for at, chosen in enumerate(rng.permutation(pool)[:depth])}
+            for query in range(queries)
+        }
+        for system in range(systems)
+    }
+    if duplicate:
+        lists["twin"] = lists["s0"]
+    names = [f"d{query}.{document}" for query in range(queries) for document in range(pool)]
+    asked = [f"q{query}" for query in range(queries)]
+    known = None
+    if metadata:
+        artist: list[str | None] = [f"a{number}" for number in rng.integers(0, 4, len(names))]
+        genre: list[str | None] = [f"g{number}" for number in rng.integers(0, 2, len(names))]
+        artist[min(1, len(names) - 1)] = genre[min(2, len(names) - 1)] = None
+        frame = {"document": names + asked, "artist": artist + ["a0"] * queries, "genre": genre + ["g1"] * queries}
+        known = Metadata(pl.DataFrame(frame))
+    return Collection.from_runs(earmark.runs_from_dict(lists), metadata=known)
+
+
+def model_of(collection: Collection, seed: int = 0, *, n_assessors: int = 0, scale: Scale = FINE) -> EffectModel:
+    """Expect something else of every item."""
+    mean = np.random.default_rng(seed).uniform(0.2, 0.8, collection.n_items)
+    known = covariates(collection, Setting(collection, scale).features)
+    return effect_model(collection, known, mean, n_assessors=n_assessors)
+
+
+def some_variances(model: EffectModel, seed: int = 0, sets: int = 3, size: float = 0.02) -> Floats:
+    return size * np.exp(np.random.default_rng(seed).normal(0, 0.7, (sets, len(model.components))))
+
+
+def answers_of(model: EffectModel, items: NDArray[np.int64], seed: int = 0) -> Observations:
+    """One to three answers about every item, each by some assessor; gains are any."""
+    rng = np.random.default_rng(seed)
+    n_assessors = int(np.count_nonzero(model.shared_component == model.components.index("assessor")))
+    asked = [(item, who) for item in np.sort(items) for who in rng.permutation(n_assessors)[: rng.integers(1, 4)]]
+    item, who = np.array(asked, dtype=np.int64).T
+    spread = item_spread(model.prior_mean[item])
+    shared, extra = model.shared[item].copy(), np.zeros((item.size, len(model.components)))
+    shared[np.arange(item.size), model.shared.shape[1] - n_assessors + who] = spread
+    extra[:, model.components.index("disagreement")] = spread**2
+    return Observations(item, rng.uniform(0, 1, item.size), shared, extra)
+
+
+def without(observed: Observations, gone: NDArray[np.bool_]) -> Observations:
+    kept = ~gone
+    return Observations(observed.item[kept], observed.value[kept], observed.shared[kept], observed.extra[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """The joint normal distribution of gains and observations, written out, for one set of variances."""
+
+    model: EffectModel
+    observed: Observations
+    variances: Floats
+
+    @property
+    def local(self) -> Floats:
+        """Covariance of gains given the shared effects."""
+        model, variances = self.model, self.variances
+        blocks = [
+            design @ np.diag(variances[of]) @ design.T
+            for design, of in zip(model.local, model.local_component, strict=True)
+        ]
+        return block_diag(*blocks) + np.diag(model.own @ variances)
+
+    @property
+    def covariance(self) -> Floats:
+        """Of all gains."""
+        model = self.model
+        return model.shared @ np.diag(self.variances[model.shared_component]) @ model.shared.T + self.local
+
+    @property
+    def across(self) -> Floats:
+        """Of all gains with all observations."""
+        model, observed = self.model, self.observed
+        shared = model.shared @ np.diag(self.variances[model.shared_component]) @ observed.shared.T
+        return shared + self.local[:, observed.item]
+
+    @property
+    def of_observations(self) -> Floats:
+        model, observed = self.model, self.observed
+        shared = observed.shared @ np.diag(self.variances[model.shared_component]) @ observed.shared.T
+        local = self.local[np.ix_(observed.item, observed.item)]
+        return shared + local + np.diag(observed.extra @ self.variances)
+
+    @property
+    def residual(self) -> Floats:
+        return self.observed.value - self.model.prior_mean[self.observed.item]
+
+    @property
+    def posterior_mean(self) -> Floats:
+        return self.model.prior_mean + self.across @ np.linalg.solve(self.of_observations, self.residual)
+
+    @property
+    def posterior_covariance(self) -> Floats:
+        return self.covariance - self.across @ np.linalg.solve(self.of_observations, self.across.T)
+
+    def by_component(self) -> list[Floats]:
+        """What a unit of every component's variance adds to the covariance of the observations."""
+        n = self.variances.size
+        return [Dense(self.model, self.observed, np.eye(n)[k]).of_observations for k in range(n)]

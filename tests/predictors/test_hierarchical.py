@@ -1,0 +1,506 @@
+"""The hierarchical predictor: its effects written out, its priors, its fallbacks, assessors who disagree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import special
+from scipy.optimize import minimize
+
+import earmark
+from earmark.beliefs import variance_components
+from earmark.beliefs.beliefs import UNJUDGED, Answers, item_gains
+from earmark.beliefs.exact import estimate_linear
+from earmark.beliefs.montecarlo import estimate_montecarlo
+from earmark.data.collection import Collection
+from earmark.data.metadata import Metadata
+from earmark.data.scales import BINARY, BROAD, FINE, parse_scale
+from earmark.errors import InputError, NotConverged, ParameterError
+from earmark.inference.confidence import rank_systems
+from earmark.predictors import hierarchical_prior
+from earmark.predictors.base import Setting, make_predictor, predictor_names
+from earmark.predictors.covariates import covariates
+from earmark.predictors.effect_structure import attribute_component, effect_model, item_spread
+from earmark.predictors.hierarchical import DRAWS, Hierarchical
+from earmark.predictors.hierarchical_prior import (
+    HierarchicalPrior,
+    JudgedCollection,
+    fit_prior,
+    fractional_logit,
+    scale_kind,
+    shipped_prior,
+)
+from earmark.simulation import synthetic_collection
+from effects_drawn import Dense, small_collection
+
+AG = earmark.parse("AG@4")
+SCALES = [BINARY, BROAD, parse_scale("0..3"), FINE, parse_scale("0.0..1.0")]
+
+
+def some_gains(collection: Collection, scale, share: float, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    gains = rng.choice(scale.gains, collection.n_items).astype(float)
+    return np.where(rng.random(collection.n_items) < share, gains, UNJUDGED)
+
+
+# ---- effects ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("duplicate", [False, True])
+def test_the_covariance_of_gains_is_that_of_the_formula(duplicate):
+    """Components one at a time: whose gains vary together, and by how much, from the equation of the module."""
+    collection = small_collection(0, duplicate=duplicate)
+    known = covariates(collection, Setting(collection, FINE).features)
+    mean = np.random.default_rng(0).uniform(0.05, 0.95, collection.n_items)
+    model = effect_model(collection, known, mean)
+    s = np.sqrt(np.maximum(0.05, 4 * mean * (1 - mean)))
+    np.testing.assert_allclose(item_spread(mean), s)
+    slope = 2 * (mean - mean.mean())
+    member = (collection.ranks.toarray() > 0).astype(float)
+    overlap = member @ member.T
+    alike = overlap / np.sqrt(np.outer(np.diagonal(overlap), np.diagonal(overlap)))
+    w = (member / np.sqrt(member.sum(axis=0))).T
+    systems = w @ alike @ w.T
+    query = collection.item_query
+    same_query = (query[:, None] == query).astype(float)
+    values = known.values - known.values.mean(axis=0)
+    values = values[:, values.std(axis=0) > 1e-9] / values.std(axis=0)[values.std(axis=0) > 1e-9]
+
+    def same_group(code: str) -> np.ndarray:
+        group = known.groups[code]
+        return ((group[:, None] == group) & (group >= 0)) | np.eye(group.size, dtype=bool)
+
+    expected = {
+        "base": np.outer(s, s),
+        "slopes": np.outer(slope, slope) + np.outer(s, s) * (values @ values.T),
+        "query": np.outer(s, s) * same_query,
+        "query slope": np.outer(slope, slope) * same_query,
+        "system": np.outer(s, s) * systems,
+        "system in query": np.outer(s, s) * systems * same_query,
+        "system slope": np.outer(slope, slope) * systems,
+        "noise": np.diag(s**2),
+        "query × ART": np.outer(s, s) * same_group("ART"),
+        "query × GEN": np.outer(s, s) * same_group("GEN"),
+    }
+    assert set(model.components) == set(expected)
+    empty = earmark.beliefs.effects.Observations.exact(model, np.arange(0), np.zeros(0))
+    for number, component in enumerate(model.components):
+        found = Dense(model, empty, np.eye(len(model.components))[number]).covariance
+        np.testing.assert_allclose(found, expected[component], atol=1e-7, err_msg=component)
+
+
+def test_a_system_entered_twice_shares_all_effects_with_its_twin():
+    collection = small_collection(0, duplicate=True)
+    setting = Setting(collection, FINE)
+    beliefs = make_predictor("hierarchical", setting).predict(some_gains(collection, FINE, 0.3))
+    estimates = estimate_linear(collection, beliefs, AG)
+    (pair,) = np.flatnonzero(estimates.identical)
+    assert (estimates.a[pair], estimates.b[pair]) == (0, len(collection.systems) - 1)
+    assert estimates.differences.mean[pair] == 0
+    assert estimates.differences.variance[pair] == 0
+
+
+# ---- fallbacks -------------------------------------------------------------------------------------------------------
+
+
+def sound(collection: Collection, scale, gains: np.ndarray, **setting):
+    """Predict, and check what has to hold whatever the collection is like."""
+    predictor = make_predictor("hierarchical", Setting(collection, scale, **setting))
+    beliefs = predictor.predict(gains)
+    known = gains >= 0
+    np.testing.assert_array_equal(beliefs.mean[known], gains[known])
+    assert np.all((beliefs.mean >= 0) & (beliefs.mean <= scale.top))
+    assert np.all(beliefs.variance[known] == 0)
+    assert np.all((beliefs.variance[~known] > 0) & np.isfinite(beliefs.variance[~known]))
+    ranking = rank_systems(estimate_linear(collection, beliefs, AG))
+    for numbers in (ranking.low, ranking.high, ranking.confidence, ranking.difference_low, ranking.difference_high):
+        assert np.all(np.isfinite(numbers))
+    drawn = beliefs.sample(np.random.default_rng(0), 20)
+    assert np.all((drawn >= 0) & (drawn <= scale.top + 1e-9))
+    np.testing.assert_array_equal(drawn[:, known], np.tile(gains[known], (20, 1)))
+    assert np.all(np.isfinite(beliefs.leave_one_out()))
+    return predictor, beliefs, ranking
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.6, 1.0])
+def test_every_scale(scale, share):
+    collection = small_collection(0)
+    predictor, beliefs, _ = sound(collection, scale, some_gains(collection, scale, share))
+    assert beliefs.drawn_variances.shape == (DRAWS, len(beliefs.model.components))
+    if share == 0:
+        assert "nothing is judged" in predictor.notes()[0]
+    elif share < 1:
+        assert predictor.notes()[0].startswith(f"only {beliefs.n_judged} judged")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"queries": 1},
+        {"systems": 1},
+        {"systems": 2},
+        {"systems": 1, "queries": 1, "depth": 1, "pool": 1},
+        {"metadata": False},
+        {"depth": 1, "pool": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_small_collections_have_beliefs_too(shape, share):
+    collection = small_collection(1, **{"metadata": True, **shape})
+    _, _, ranking = sound(collection, FINE, some_gains(collection, FINE, share, seed=4))
+    if share == 1:
+        assert np.all(ranking.estimates.scores.variance == 0)
+    if len(collection.systems) == 1:
+        assert ranking.mean_confidence is None
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+@pytest.mark.parametrize("gain", ["bottom", "top"])
+def test_judgments_that_are_all_the_same(scale, gain):
+    collection = small_collection(2)
+    judged = some_gains(collection, scale, 0.5)
+    judged[judged >= 0] = 0 if gain == "bottom" else scale.top
+    _, beliefs, _ = sound(collection, scale, judged)
+    _, before, _ = sound(collection, scale, np.full(collection.n_items, UNJUDGED))
+    left = judged < 0
+    moved = (beliefs.mean - before.mean)[left].mean()
+    assert moved < 0 if gain == "bottom" else moved > 0
+
+
+def with_columns(collection: Collection, **columns) -> Collection:
+    frame = collection.metadata.frame.with_columns(**columns)
+    return Collection(
+        **{name: getattr(collection, name) for name in collection.__dataclass_fields__ if name != "metadata"},
+        metadata=Metadata(frame),
+    )
+
+
+def test_more_attributes_than_data():
+    collection = small_collection(0, queries=1)
+    rng = np.random.default_rng(0)
+    height = collection.metadata.frame.height
+    names = [f"extra{chr(97 + number)}" for number in range(20)]
+    columns = {name: pl.Series(rng.integers(0, 3, height)).cast(pl.String) for name in names}
+    more = with_columns(collection, **columns)
+    gains = np.full(more.n_items, UNJUDGED)
+    gains[[0, 3]] = 30, 80
+    _, beliefs, _ = sound(more, FINE, gains, attributes=tuple(names))
+    assert len(beliefs.model.components) == 10 + 20
+
+
+def test_an_attribute_that_no_prior_knows_has_a_vague_one():
+    more = with_columns(small_collection(0), mood=pl.col("genre"))
+    _, beliefs, _ = sound(more, FINE, some_gains(more, FINE, 0.0), attributes=("mood",))
+    (component,) = set(beliefs.model.components) - set(shipped_prior(FINE, ("ART", "GEN")).variances)
+    assert component.startswith("query × ")
+    number = beliefs.model.components.index(component)
+    assert beliefs.variances[number] == pytest.approx(0.01)
+    assert np.log(beliefs.drawn_variances[:, number]).std() == pytest.approx(1.0, abs=0.4)
+
+
+# ---- learning --------------------------------------------------------------------------------------------------------
+
+
+def test_it_is_known_by_name_and_the_same_every_time():
+    assert "hierarchical" in predictor_names()
+    collection = small_collection(0)
+    gains = some_gains(collection, FINE, 0.4)
+    first, second = (make_predictor("hierarchical", Setting(collection, FINE)).predict(gains) for _ in range(2))
+    np.testing.assert_array_equal(first.mean, second.mean)
+    np.testing.assert_array_equal(first.drawn_variances, second.drawn_variances)
+
+
+def test_what_is_learnt_helps_and_claims_are_about_right():
+    gained, honesty = [], []
+    for seed in range(4):
+        made = synthetic_collection(np.random.default_rng(seed), systems=6, queries=20, documents=300)
+        collection = Collection.from_runs(made.runs, metadata=made.metadata)
+        truth = item_gains(collection, made.judgments)
+        setting = Setting(collection, FINE)
+        judged = np.random.default_rng(seed).random(truth.size) < 0.3
+        predictor = Hierarchical(setting)
+        before = predictor.predict(setting.unjudged)
+        after = predictor.predict(np.where(judged, truth, UNJUDGED))
+        error = np.mean((after.mean - truth)[~judged] ** 2)
+        gained.append(error / np.mean((before.mean - truth)[~judged] ** 2))
+        honesty.append(after.variance[~judged].mean() / error)
+    assert np.mean(gained) < 0.8
+    assert 0.7 < np.mean(honesty) < 1.6
+
+
+def test_variances_are_fitted_again_when_judgments_have_grown_by_a_tenth():
+    collection = small_collection(0, queries=10)
+    gains = some_gains(collection, FINE, 1.0)
+    predictor = Hierarchical(Setting(collection, FINE))
+
+    def fitted_on(n: int):
+        predictor.predict(np.where(np.arange(gains.size) < n, gains, UNJUDGED))
+        return predictor.fitted_
+
+    assert fitted_on(0) is fitted_on(1)
+    assert fitted_on(30) is fitted_on(32)
+    assert fitted_on(32) is not fitted_on(33)
+    assert fitted_on(33) is not fitted_on(20)  # judgments that were taken back
+
+
+def test_a_fit_that_fails_leaves_everything_as_it_was(monkeypatch):
+    collection = small_collection(0)
+    gains = some_gains(collection, FINE, 0.6)
+    fewer = np.where(np.arange(gains.size) < 8, gains, UNJUDGED)
+    predictor = Hierarchical(Setting(collection, FINE))
+    before = predictor.predict(fewer)
+    fitted, notes = predictor.fitted_, predictor.notes()
+    with monkeypatch.context() as patched:
+        patched.setattr(variance_components, "_STEPS", 0)
+        with pytest.raises(NotConverged, match="the beliefs from before these judgments still hold"):
+            predictor.predict(gains)
+        assert predictor.fitted_ is fitted
+        assert predictor.notes() == notes
+        np.testing.assert_array_equal(predictor.predict(fewer).mean, before.mean)
+    after = predictor.predict(gains)
+    assert after.n_judged == np.count_nonzero(gains >= 0)
+    assert predictor.fitted_ is not fitted
+
+
+# ---- assessors -------------------------------------------------------------------------------------------------------
+
+
+def asked(truth: np.ndarray, items: np.ndarray, noise: float, *, each: int = 3, n: int = 5, seed: int = 0) -> Answers:
+    """Let some assessors, each with a generosity of their own, judge every item."""
+    rng = np.random.default_rng(seed)
+    who = np.concatenate([rng.permutation(n)[:each] for _ in items])
+    item = np.repeat(items, each)
+    generosity = rng.normal(0, noise / 2, n)
+    gain = np.clip(truth[item] + generosity[who] + rng.normal(0, noise, item.size), 0, 100)
+    mixed = rng.permutation(item.size)
+    return Answers(item[mixed], who[mixed], gain[mixed], n)
+
+
+def mean_of(answers: Answers, n_items: int) -> np.ndarray:
+    count = np.bincount(answers.item, minlength=n_items)
+    total = np.bincount(answers.item, answers.gain, minlength=n_items)
+    return np.where(count > 0, total / np.maximum(count, 1), UNJUDGED)
+
+
+def test_assessors_who_disagree_widen_intervals():
+    made = synthetic_collection(np.random.default_rng(0), systems=5, queries=12, documents=200)
+    collection = Collection.from_runs(made.runs, metadata=made.metadata)
+    truth, setting = item_gains(collection, made.judgments), Setting(collection, FINE)
+    items = np.flatnonzero(np.random.default_rng(0).random(truth.size) < 0.6)
+    spread = {}
+    for noise in (2.0, 25.0):
+        answers = asked(truth, items, noise)
+        gains = mean_of(answers, truth.size)
+        noisy = Hierarchical(setting).predict(gains, answers)
+        taken = Hierarchical(setting).predict(gains)
+        assert not noisy.certain.any()
+        assert noisy.n_judged == taken.n_judged == items.size
+        assert np.all(noisy.variance[items] > 0)
+        estimates, as_truth = (estimate_linear(collection, one, AG) for one in (noisy, taken))
+        spread[noise] = estimates.differences.variance / as_truth.differences.variance
+        drawn = noisy.sample(np.random.default_rng(0), 20)
+        assert np.all((drawn >= 0) & (drawn <= 100))
+        assert drawn[:, items].std() > 0
+        # What was said of an item does not reach its own prediction, however many said it.
+        out = noisy.leave_one_out()
+        other = Answers(
+            answers.item, answers.assessor, np.where(answers.item == items[0], 100 - answers.gain, answers.gain), 5
+        )
+        changed = Hierarchical(setting).predict(mean_of(other, truth.size), other)
+        assert abs(changed.leave_one_out()[items[0]] - out[items[0]]) < 5
+    assert np.all(spread[25.0] > 1.2)
+    assert np.median(spread[25.0]) > np.median(spread[2.0])
+    by_draws = estimate_montecarlo(collection, noisy, AG, rng=np.random.default_rng(0), samples=200)
+    assert np.all(by_draws.scores.variance > 0)
+
+
+def test_with_answers_of_several_assessors_errors_are_as_large_as_claimed():
+    """Judged items themselves: the variance that is claimed is the squared error that is made."""
+    claimed, made_errors = [], []
+    for seed in range(4):
+        made = synthetic_collection(np.random.default_rng(seed), systems=5, queries=12, documents=200)
+        collection = Collection.from_runs(made.runs, metadata=made.metadata)
+        truth, setting = item_gains(collection, made.judgments), Setting(collection, FINE)
+        items = np.flatnonzero((np.random.default_rng(seed).random(truth.size) < 0.6) & (truth > 20) & (truth < 80))
+        answers = asked(truth, items, 15.0, seed=seed)
+        beliefs = Hierarchical(setting).predict(mean_of(answers, truth.size), answers)
+        claimed.append(beliefs.variance[items].mean())
+        made_errors.append(np.mean((beliefs.mean - truth)[items] ** 2))
+    assert 0.6 < np.mean(claimed) / np.mean(made_errors) < 2.0
+
+
+def test_without_overlap_judgments_are_the_truth():
+    collection = small_collection(0)
+    gains = some_gains(collection, FINE, 0.5)
+    items = np.flatnonzero(gains >= 0)
+    answers = Answers(items, items % 3, gains[items], 3)
+    assert not answers.overlap
+    setting = Setting(collection, FINE)
+    alone, told = Hierarchical(setting).predict(gains), Hierarchical(setting).predict(gains, answers)
+    np.testing.assert_array_equal(told.mean, alone.mean)
+    np.testing.assert_array_equal(told.variance, alone.variance)
+    np.testing.assert_array_equal(told.certain, gains >= 0)
+
+
+def test_assessors_may_come_and_go():
+    collection = small_collection(0)
+    truth = np.random.default_rng(0).uniform(20, 80, collection.n_items)
+    predictor = Hierarchical(Setting(collection, FINE))
+    items = np.arange(0, collection.n_items, 2)
+    for answers in (
+        asked(truth, items, 10.0, each=2, n=3),
+        asked(truth, items, 10.0, each=3, n=4),
+        asked(truth, items, 10.0, each=1, n=4),
+    ):
+        beliefs = predictor.predict(mean_of(answers, truth.size), answers)
+        there = beliefs.model.components
+        n = np.count_nonzero(beliefs.model.shared_component == there.index("assessor")) if "assessor" in there else 0
+        assert n == (answers.n_assessors if answers.overlap else 0)
+        assert np.all(np.isfinite(beliefs.mean))
+
+
+# ---- priors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [BINARY, BROAD, FINE], ids=str)
+@pytest.mark.parametrize("codes", [(), ("ART",), ("GEN",), ("ART", "GEN")], ids=str)
+def test_every_shipped_prior(scale, codes):
+    prior = shipped_prior(scale, codes)
+    needed = {"base", "slopes", "query", "query slope", "system", "system in query", "system slope", "noise"}
+    needed |= {attribute_component(code) for code in codes}
+    assert set(prior.variances) == needed
+    for centre, spread in prior.variances.values():
+        assert np.exp(centre) < 0.3
+        assert 0.2 < spread < 1.5
+    named = set(prior.coefficients)
+    assert {"1", "common", "rank", "overlap", "agreement"} <= named
+    assert all((f"p{code}" in named) == (code in codes) for code in ("ART", "GEN"))
+    assert all(np.isfinite(value) for value in prior.coefficients.values())
+    assert shipped_prior(scale, (*codes, "MOO")) == prior
+    assert HierarchicalPrior.from_dict(json.loads(json.dumps(prior.to_dict()))) == prior
+
+
+def test_shipped_priors_are_twelve():
+    assert len(hierarchical_prior._shipped()) == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("binary", "binary"), ("broad", "few"), ("0..3", "few"), ("0..4", "few"), ("0..5", "many"), ("fine", "many")],
+)
+def test_kinds_of_scales(text, kind):
+    assert scale_kind(parse_scale(text)) == kind
+    assert scale_kind(parse_scale("0.0..1.0")) == "many"
+
+
+def test_a_prior_mean_is_logistic_and_ignores_what_it_does_not_know():
+    collection = small_collection(0)
+    known = covariates(collection, Setting(collection, FINE).features)
+    prior = HierarchicalPrior("x", {"1": -0.5, "rank": 2.0, "elsewhere": 9.0}, {})
+    rank = known.values[:, known.names.index("rank")]
+    np.testing.assert_allclose(prior.mean(known), special.expit(-0.5 + 2 * rank))
+    vague = prior.of_components(("noise", "assessor"))
+    np.testing.assert_allclose(np.exp(vague.centre), 0.01)
+    assert vague.spread.tolist() == [1.0, 1.0]
+
+
+def test_a_prior_comes_back_from_its_file(tmp_path: Path):
+    prior = shipped_prior(FINE, ("ART", "GEN"))
+    prior.save(tmp_path / "prior.json")
+    assert HierarchicalPrior.load(tmp_path / "prior.json") == prior
+    assert "×" in (tmp_path / "prior.json").read_text(encoding="utf-8")
+    collection = small_collection(0)
+    setting = Setting(collection, FINE)
+    gains = some_gains(collection, FINE, 0.4)
+    loaded = Hierarchical(setting, HierarchicalPrior.load(tmp_path / "prior.json")).predict(gains)
+    np.testing.assert_array_equal(loaded.mean, Hierarchical(setting).predict(gains).mean)
+
+
+KIND = '"kind": "earmark hierarchical prior"'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "expected a model, got No such file"),
+        ("{", "expected a model in JSON, got "),
+        ("[1]", "expected kind 'earmark hierarchical prior', got list"),
+        ("{}", "expected kind 'earmark hierarchical prior', got another JSON object"),
+        ('{"kind": "other"}', "expected kind 'earmark hierarchical prior', got other"),
+        (f"{{{KIND}}}", "expected name, coefficients and variances, got KeyError"),
+        (f'{{{KIND}, "name": "x", "coefficients": [1], "variances": {{}}}}', "variances, got AttributeError"),
+        (f'{{{KIND}, "name": "x", "coefficients": {{"1": "a"}}, "variances": {{}}}}', "variances, got ValueError"),
+        (f'{{{KIND}, "name": "x", "coefficients": {{}}, "variances": {{"noise": [1]}}}}', "variances, got ValueError"),
+        (f'{{{KIND}, "name": "x", "coefficients": {{}}, "variances": {{"noise": 1}}}}', "variances, got TypeError"),
+        (f'{{{KIND}, "name": "x", "coefficients": {{"1": NaN}}, "variances": {{}}}}', "variances, got ValueError"),
+        (f'{{{KIND}, "name": "x", "coefficients": {{}}, "variances": {{"noise": [1, 0]}}}}', "got ValueError.*above 0"),
+    ],
+)
+def test_files_that_are_no_priors(tmp_path: Path, text, said):
+    path = tmp_path / "prior.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=said) as raised:
+        HierarchicalPrior.load(path)
+    assert "prior.json" in str(raised.value)
+
+
+def test_a_file_that_is_no_text(tmp_path: Path):
+    (tmp_path / "prior.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="expected a model in JSON"):
+        HierarchicalPrior.load(tmp_path / "prior.json")
+
+
+def test_a_fractional_logit_maximises_its_likelihood():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(0, 1, (200, 3))
+    share = np.clip(special.expit(0.4 + rows @ [1.0, -0.5, 0.0]) + rng.normal(0, 0.1, 200), 0, 1)
+
+    def loss(at: np.ndarray) -> float:
+        eta = at[0] + rows @ at[1:]
+        return float(-(share * eta - np.logaddexp(0, eta)).sum() + 1.5 * (at[1:] ** 2).sum() + 5e-7 * at[0] ** 2)
+
+    np.testing.assert_allclose(
+        fractional_logit(rows, share, ridge=3.0), minimize(loss, np.zeros(4), tol=1e-10).x, atol=1e-4
+    )
+
+
+def judged_collection(seed: int, share: float = 1.0) -> JudgedCollection:
+    made = synthetic_collection(np.random.default_rng(seed), systems=5, queries=12, documents=200)
+    collection = Collection.from_runs(made.runs, metadata=made.metadata)
+    truth = item_gains(collection, made.judgments) / 100
+    known = np.random.default_rng(seed).random(truth.size) < share
+    return JudgedCollection(collection, Setting(collection, FINE).features, np.where(known, truth, -1.0))
+
+
+def test_a_prior_learnt_from_past_collections_is_better_than_the_shipped_one():
+    prior = fit_prior([judged_collection(seed, 0.8) for seed in (1, 2)], name="mine", fixed={"base": 0.01})
+    assert prior.name == "mine"
+    assert prior.variances["base"] == pytest.approx((np.log(0.01), 0.7), abs=1e-4)
+    assert prior.variances["noise"][1] == 0.4
+    assert len(prior.level_use) == 21
+    new = judged_collection(3)
+    known = covariates(new.collection, new.features)
+    errors = [np.mean((one.mean(known) - new.gains) ** 2) for one in (prior, shipped_prior(FINE, ("ART", "GEN")))]
+    assert errors[0] < errors[1]
+    beliefs = Hierarchical(Setting(new.collection, FINE), prior).predict(np.full(new.gains.size, UNJUDGED))
+    assert 0.5 < beliefs.variance.mean() / np.mean((beliefs.mean / 100 - new.gains) ** 2) / 100**2 < 2.5
+
+
+def test_a_prior_of_nothing():
+    with pytest.raises(ParameterError, match="a prior is learnt from judged items, and nothing is judged"):
+        fit_prior([judged_collection(1, 0.0)], name="mine")
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.5, 1.0])
+def test_a_prior_of_judgments_that_are_all_the_same(gain):
+    one = judged_collection(1)
+    same = JudgedCollection(one.collection, one.features, np.full(one.gains.size, gain))
+    with pytest.raises(ParameterError, match="a prior is learnt from gains that differ"):
+        fit_prior([same], name="flat")
