@@ -61,7 +61,7 @@ def crowds(data: Path, scale: float) -> Iterator[Crowd]:
         simulated = simulated_srbench(np.random.default_rng([2, repeat]))
         return recorded_world(simulated.answers, simulated.runs, k=20)
 
-    few = max(int(12 * scale), 2)
+    few = max(int(10 * scale), 2)
     yield Crowd("made-up crowd, 2 systems, 450 pairs, 6 answers", made_up, 2 * few, dict.fromkeys(POLICIES, 20), 60)
     batches: dict[PairPolicy, int] = {"random": 240, "told-apart": 60, "adaptive": 20}
     yield Crowd("simulated SRBENCH, 2 systems, 5,990 pairs, 6 answers", srbench, few, batches, 240)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
@@ -187,7 +186,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, help="write all rows to this CSV file")
     told = parser.parse_args()
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     frame = study(told.resamples, jobs=told.jobs)
     if told.output:
         frame.write_csv(told.output)

@@ -14,7 +14,7 @@ def test_the_commands_that_the_demo_names_work(cli: Cli, tmp_path: Path) -> None
     assert "Which system is best?" in shown.out
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {"runs.tsv", "judgments.tsv", "metadata.csv"}
     named = [line.split()[1:] for line in shown.out.splitlines() if line.startswith("  earmark ")]
-    assert [words[0] for words in named] == ["evaluate", "compare", "describe"]
+    assert [words[0] for words in named] == ["evaluate", "compare", "simulate", "describe"]
     for words in named:
         said = cli(*words)
         assert said.code == 0

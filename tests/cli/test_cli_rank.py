@@ -18,6 +18,7 @@ from called import Cli, Files, Said
 
 import earmark
 from earmark.data.writers import write_runs as write_runs_of
+from earmark.predictors.hierarchical_prior import shipped_prior
 
 SUMMARY_FIELDS = ["kind", "judged", "items", "mean_confidence", "min_confidence", "target", "basis", "sampled"]
 PUBLISHED = ("--predictor", "ordinal", "--policy", "mtc")
@@ -114,17 +115,15 @@ def test_without_judgments_every_order_is_as_likely(cli: Cli, files: Files) -> N
 def test_by_default_past_collections_speak_where_nothing_is_judged(cli: Cli, files: Files) -> None:
     said = cli("rank", files.runs)
     assert said.out == cli("rank", files.runs, "--predictor", "hierarchical").out
-    assert "nothing is judged: what is believed is 'audio similarity, no metadata' and nothing else" in said.err
+    prior = shipped_prior(earmark.FINE, ()).name
+    assert f"nothing is judged: what is believed is '{prior}' and nothing else" in said.err
     assert "every order is as likely" not in said.err
     # What nobody else retrieves is seldom good, but that decides nothing.
     assert [row["system"] for row in of_kind(said.rows, "system")] == ["good", "fair", "poor"]
     assert all(0.5 < row["confidence"] < 0.95 for row in of_kind(said.rows, "pair"))
     few = files.folder / "few.tsv"
     few.write_text("q1\ta\t2\n")
-    assert (
-        "only 1 judged: most of what is believed is still 'audio similarity, no metadata'"
-        in cli("rank", files.runs, "-j", few).err
-    )
+    assert f"only 1 judged: most of what is believed is still '{prior}'" in cli("rank", files.runs, "-j", few).err
     # Nobody is told that intervals are too narrow where errors count as shared.
     assert "counts as independent of the others" not in said.err
     assert "counts as independent of the others" in cli("rank", files.runs, "--predictor", "ordinal").err
@@ -280,10 +279,13 @@ def test_an_external_model_speaks_for_unjudged_items(cli: Cli, files: Files) -> 
         (("--predictor", "ordnal"), "unknown predictor 'ordnal': did you mean ordinal?"),
         (("--predictor", "external:"), "name the file after 'external:'"),
         (("--predictor", "external:nowhere.csv"), "nowhere.csv: expected a file, got nothing there"),
-        (("--predictor", "uniform", "--model", "m.json"), "a model is for the predictor ordinal"),
+        (
+            ("--predictor", "uniform", "--model", "m.json"),
+            "a model is for the predictors ordinal and hierarchical, 'uni",
+        ),
         (("--predictor", "mtc-output", "--scale", "0..3"), "for the scales broad and fine, not '0..3'"),
         (("--predictor", "ordinal", "--model", "nowhere.json"), "nowhere.json: expected a model file"),
-        (("--model", "m.json"), "a model is for the predictor ordinal, 'hierarchical' does not use one"),
+        (("--model", "nowhere.json"), "nowhere.json: expected a model, got No such file or directory (write one with"),
         (("--inference", "guess"), "--inference': Value error, 'guess' is not one of 'model', 'design'"),
         (("--target", "all"), "--target': Value error, 'all' is not one of 'sample', 'population'"),
         (("-m", "AG@5", "-m", "P@5"), "systems are compared by one measure at a time, got AG@5, P@5"),

@@ -53,6 +53,8 @@ class CorrelatedBeliefs(Beliefs):
     level_use : pair of ndarray of float, optional
         How often gains, as shares of the top, are expected to be given: some gains from 0 to 1 in ascending order, and
         their relative frequencies; by default all equally often.
+    before : pair of Posterior, optional
+        The `posterior` and the `central` one from fewer observations: what did not change is taken from them.
     """
 
     model: EffectModel
@@ -60,16 +62,19 @@ class CorrelatedBeliefs(Beliefs):
     variances: Floats
     drawn_variances: Floats
     level_use: tuple[Floats, Floats] | None = None
+    before: tuple[Posterior, Posterior] | None = None
 
     @cached_property
     def posterior(self) -> Posterior:
         """Effects and gains for every draw of the variances."""
-        return Posterior(self.model, self.observed, self.drawn_variances)
+        before = None if self.before is None else self.before[0]
+        return Posterior(self.model, self.observed, self.drawn_variances, previous=before)
 
     @cached_property
     def central(self) -> Posterior:
         """Effects and gains for the most probable variances."""
-        return Posterior(self.model, self.observed, self.variances[None])
+        before = None if self.before is None else self.before[1]
+        return Posterior(self.model, self.observed, self.variances[None], previous=before)
 
     @property
     def _top(self) -> float:

@@ -25,7 +25,7 @@ their own; without them a judged gain is the truth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -65,6 +65,16 @@ class EffectModel:
     local: tuple[Floats, ...]
     local_component: tuple[Ints, ...]
     own: Floats
+    _of_weights: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
+
+    def prior_covariance(self, weights: Floats) -> Floats:
+        """Return what :func:`prior_covariance` does, remembered for the weights that are asked for again and again."""
+        known = self._of_weights.get(id(weights))
+        # The weights are kept beside the result, so that no other array can come to have the same identity.
+        if known is None or known[0] is not weights:
+            self._of_weights.clear()
+            known = self._of_weights[id(weights)] = (weights, prior_covariance(self, weights))
+        return known[1]
 
     @property
     def n_items(self) -> int:
@@ -208,6 +218,9 @@ class Posterior:
     observed : Observations
     variances : ndarray of float, shape (sets, components)
         :math:`\theta`, one row per set.
+    previous : Posterior, optional
+        From fewer observations. Where its model and variances are the same, queries of which nothing new is said are
+        taken from it, so that a judgment is an update and not a fit.
 
     Attributes
     ----------
@@ -218,25 +231,49 @@ class Posterior:
         :math:`P`.
     """
 
-    def __init__(self, model: EffectModel, observed: Observations, variances: Floats) -> None:
+    def __init__(
+        self, model: EffectModel, observed: Observations, variances: Floats, *, previous: Posterior | None = None
+    ) -> None:
         self.model = model
         self.observed = observed
         self.variances = variances
         n_shared = model.shared.shape[1]
-        precision = np.eye(n_shared) / variances[:, None, model.shared_component]
-        told = np.zeros((len(variances), n_shared))
-        residual = observed.value - model.prior_mean[observed.item]
+        self._precision: Floats = np.eye(n_shared) / variances[:, None, model.shared_component]
+        self._told: Floats = np.zeros((len(variances), n_shared))
+        before: dict[int, Block] = {}
+        if previous is not None and previous.model is model and np.array_equal(previous.variances, variances):
+            self._precision, self._told = previous._precision.copy(), previous._told.copy()
+            before = {block.query: block for block in previous.blocks}
         self.blocks: list[Block] = []
         for query, rows in observed.of_queries(model):
-            within, scaled, own, covariance = observed_covariance(model, observed, query, rows, variances)
-            inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-            known = np.column_stack((residual[rows], observed.shared[rows]))
-            solved = inverse @ known
-            precision += observed.shared[rows].T @ solved[:, :, 1:]
-            told += solved[:, :, 0] @ observed.shared[rows]
-            self.blocks.append(Block(query, rows, within, scaled, own, inverse, solved))
-        self.shared_covariance = np.linalg.inv(precision)
-        self.shared_mean = (self.shared_covariance @ told[:, :, None])[:, :, 0]
+            block, old = None, before.pop(query, None)
+            if old is not None and previous is not None and _same(previous.observed, old.rows, observed, rows):
+                block = replace(old, rows=rows)
+            else:
+                if old is not None and previous is not None:
+                    self._count(old, previous.observed, -1.0)
+                block = self._block(query, rows)
+                self._count(block, observed, 1.0)
+            self.blocks.append(block)
+        for gone in before.values():
+            assert previous is not None
+            self._count(gone, previous.observed, -1.0)
+        self.shared_covariance = np.asarray(np.linalg.inv(self._precision), dtype=np.float64)
+        self.shared_mean = (self.shared_covariance @ self._told[:, :, None])[:, :, 0]
+
+    def _block(self, query: int, rows: slice) -> Block:
+        observed = self.observed
+        within, scaled, own, covariance = observed_covariance(self.model, observed, query, rows, self.variances)
+        inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+        residual = observed.value[rows] - self.model.prior_mean[observed.item[rows]]
+        solved = inverse @ np.column_stack((residual, observed.shared[rows]))
+        return Block(query, rows, within, scaled, own, inverse, solved)
+
+    def _count(self, block: Block, observed: Observations, sign: float) -> None:
+        """Add what a query says about the shared effects, or take it away again."""
+        shared = observed.shared[block.rows]
+        self._precision += sign * (shared.T @ block.solved[:, :, 1:])
+        self._told += sign * (block.solved[:, :, 0] @ shared)
 
     def explained(self, block: Block) -> Floats:
         r"""Return :math:`B (y_o - m_o - Z_o \hat g)`, shape (sets, rows)."""
@@ -270,7 +307,7 @@ class Posterior:
         """
         model = self.model
         shared = np.repeat((weights @ model.shared)[None], len(self.variances), axis=0)
-        covariance = np.einsum("sk,kab->sab", self.variances, prior_covariance(model, weights))
+        covariance = np.einsum("sk,kab->sab", self.variances, model.prior_covariance(weights))
         for block in self.blocks:
             here = weights[:, model.offsets[block.query] : model.offsets[block.query + 1]]
             with_observed = block.covariance_with(here @ model.local[block.query], here[:, block.items])
@@ -368,6 +405,15 @@ def prior_covariance(model: EffectModel, weights: Floats) -> Floats:
     for component in np.flatnonzero(model.own.any(axis=0)):
         covariance[component] += (weights * model.own[:, component]) @ weights.T
     return covariance
+
+
+def _same(one: Observations, rows: slice, other: Observations, other_rows: slice) -> bool:
+    """Tell whether two stretches of observations say the same."""
+    return (
+        np.array_equal(one.item[rows], other.item[other_rows])
+        and np.array_equal(one.value[rows], other.value[other_rows])
+        and np.array_equal(one.shared[rows], other.shared[other_rows])
+    )
 
 
 def _add_to(rows: Floats, columns: Ints, values: Floats) -> None:

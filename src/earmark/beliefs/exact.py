@@ -213,6 +213,8 @@ class LinearEstimator:
     def estimate_queries(self, beliefs: Beliefs) -> QueryEstimates:
         """Estimate the scores of all systems for every query, and their differences."""
         self._refresh(beliefs)
+        if not isinstance(beliefs, IndependentBeliefs):
+            self._variance[:] = beliefs.row_variances(self.weights.rows).reshape(self._variance.shape)
         mean, difference = self.weights.split(self._mean.copy())
         variance, spread = self.weights.split(self._variance.copy())
         return QueryEstimates(Moments.exact(mean, variance), Moments.exact(without_noise(difference, mean), spread))
@@ -236,8 +238,8 @@ class LinearEstimator:
     def _refresh(self, beliefs: Beliefs) -> None:
         """Bring what is known about every query up to date."""
         check_beliefs(self.collection, beliefs, self.scale)
-        mean, variance = beliefs.mean, beliefs.variance
         independent = isinstance(beliefs, IndependentBeliefs)
+        mean, variance = beliefs.mean, beliefs.variance if independent else np.zeros(0)
         if self._item_mean is None or self._item_variance is None or not independent:
             rows, squares, queries = self.weights.rows, self._squares, np.arange(self.weights.n_queries)
         else:
@@ -253,7 +255,6 @@ class LinearEstimator:
             self._item_mean, self._item_variance = mean, variance
         else:
             # Correlated items may change together, in ways that means and variances of items do not show.
-            self._variance[queries] = beliefs.row_variances(rows).reshape(self._variance.shape)
             self._item_mean = self._item_variance = None
 
     @cached_property

@@ -16,7 +16,6 @@ look and are wider.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -143,7 +142,7 @@ class Appraiser:
     measure : Measure
         What systems are compared by.
     predictor : Predictor
-        What makes beliefs; by design, its predictions make intervals narrower. It is copied.
+        What makes beliefs; by design, one of the same kind makes intervals narrower.
     inference : Inference
     seed : int
         Of the sample order, and where Monte Carlo estimates start.
@@ -165,7 +164,7 @@ class Appraiser:
         self._setting, self._measure, self._seed = setting, measure, seed
         self._estimator = Estimator(setting, measure, seed=seed, samples=samples)
         # What the sample alone says must not change what the campaign's own predictor has learnt.
-        self._of_sample = copy.copy(predictor)
+        self._of_sample = predictor.for_design()
         if self.inference.mode == "design" and not measure.is_linear and not self.inference.whole_queries:
             self._check_normalised()
 
@@ -250,9 +249,7 @@ class Appraiser:
                 collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
             )
         sample = sampled_gains(self.item_order, gains)
-        # Where nothing but the sample is judged, the campaign's own beliefs are those of the sample.
-        of_sample = beliefs if np.array_equal(sample, gains) else self._of_sample.predict(sample)
-        prediction = of_sample.leave_one_out()
+        prediction = self._of_sample.predict(sample).leave_one_out()
         if self._measure.is_linear:
             return self._by_items.estimate(gains, prediction, level=level)
         return estimate_ratio_by_design(

@@ -164,7 +164,6 @@ def policy_state(
         collection=setting.collection,
         weights=weights,
         judged=beliefs.judged,
-        variance=beliefs.variance,
         confidence=ranking.confidence,
         identical=ranking.estimates.identical,
         target=target,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from earmark.campaign.pair_model import PairAnswers, PairDesign
+from earmark.campaign.pair_design import PairAnswers, PairDesign
 from earmark.data.preferences import PairTable, Preferences
 from earmark.data.runs import Runs, sort_ids
 from earmark.errors import InputError

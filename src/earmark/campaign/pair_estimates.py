@@ -16,8 +16,15 @@ Errors of two pairs are correlated as the expectations of their answers are: wit
 .. math:: Cov(e_p, e_{p'}) \approx h_p\, h_{p'}\, Cov(\eta_p, \eta_{p'})
 
 which is exact to first order in the correlation, while :math:`Var[e_p]` is exact. The difference of two systems has
-:math:`e^A_p - e^B_p`: pairs that both order alike all but cancel out. Intervals are those of the normal distribution.
-A system none of whose pairs can get a preferred document has precision ½.
+:math:`e^A_p - e^B_p`: pairs that both order alike all but cancel out. A system none of whose pairs can get a preferred
+document has precision ½.
+
+Intervals and confidences are those of Student's t with one degree of freedom less than there are queries (but at least
+one), because how large effects are is only known from so many. On the recorded answers of a real crowd about melodies,
+with made-up systems and 11 queries, 92 to 100 of 100 such intervals held at 20 to 120 of 281 questions, with the
+normal distribution 87 to 99. Where only pairs are left that all systems order alike, intervals of differences reach
+about .001 to either side and hold 75 times of 100: that some queries have more ties than others is no part of the
+model.
 """
 
 from __future__ import annotations
@@ -30,8 +37,9 @@ import numpy as np
 import polars as pl
 
 from earmark.beliefs.estimates import all_pairs, without_noise
+from earmark.campaign.pair_design import Bools, PairAnswers
 from earmark.campaign.pair_likelihood import log_likelihood, verdict_probabilities
-from earmark.campaign.pair_model import NODE_WEIGHTS, NODES, Bools, PairAnswers, PairPosterior
+from earmark.campaign.pair_model import NODE_WEIGHTS, NODES, PairPosterior
 from earmark.campaign.stop_state import StopState
 from earmark.data.ground_truth import Floats, Ints
 from earmark.errors import ParameterError
@@ -182,20 +190,25 @@ class PreferenceEstimates:
         own = np.diag(self.covariance)
         return _positive(own[self.a] + own[self.b] - 2 * self.covariance[self.a, self.b])
 
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of Student's t."""
+        return max(len(self.posterior.design.blocks) - 1, 1)
+
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
         """The low and high ends of the interval of every system, each of shape (systems,)."""
-        return interval(self.mean, _positive(np.diag(self.covariance)), level=self.level)
+        return interval(self.mean, _positive(np.diag(self.covariance)), level=self.level, df=self.df)
 
     @cached_property
     def difference_bounds(self) -> tuple[Floats, Floats]:
         """The low and high ends of the interval of every difference."""
-        return interval(self.difference, self.variance, level=self.level)
+        return interval(self.difference, self.variance, level=self.level, df=self.df)
 
     @cached_property
     def confidence(self) -> Floats:
         """How sure the order of the two systems is, .5 to 1; .5 for identical ones, which do not count."""
-        return sign_confidence(self.difference, self.variance)
+        return sign_confidence(self.difference, self.variance, df=self.df)
 
     @property
     def rank(self) -> Ints:
@@ -231,7 +244,7 @@ class PreferenceEstimates:
             width=high - low,
             confidence=self.confidence,
             identical=self.identical,
-            beats_by=lambda margin: probability_better(self.difference, self.variance, margin=margin),
+            beats_by=lambda margin: probability_better(self.difference, self.variance, margin=margin, df=self.df),
         )
 
     def systems_frame(self) -> pl.DataFrame:

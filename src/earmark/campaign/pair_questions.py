@@ -32,17 +32,10 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from earmark.campaign.pair_design import Bools, PairAnswers, PairDesign
 from earmark.campaign.pair_estimates import PreferenceEstimates, estimate_precision
 from earmark.campaign.pair_likelihood import slope_and_information
-from earmark.campaign.pair_model import (
-    NODE_WEIGHTS,
-    NODES,
-    Bools,
-    PairAnswers,
-    PairDesign,
-    PairPosterior,
-    fit_pairs,
-)
+from earmark.campaign.pair_model import NODE_WEIGHTS, NODES, PairPosterior, fit_pairs
 from earmark.campaign.pair_spreads import choose_spreads
 from earmark.campaign.stopping import Budget, StopDecision, StopRule
 from earmark.crowd.questions import question_ids

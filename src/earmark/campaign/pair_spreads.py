@@ -23,15 +23,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from earmark.campaign.pair_model import (
-    USUAL,
-    PairAnswers,
-    PairDesign,
-    PairPosterior,
-    Spreads,
-    pair_likelihood,
-    usual_same_weight,
-)
+from earmark.campaign.pair_design import USUAL, PairAnswers, PairDesign, Spreads
+from earmark.campaign.pair_model import PairPosterior, pair_likelihood, usual_same_weight
 from earmark.data.ground_truth import Floats, Ints
 from earmark.errors import NotConverged
 

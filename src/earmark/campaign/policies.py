@@ -66,8 +66,8 @@ class PolicyState:
         What the gain of every item adds to the score of every system.
     judged : ndarray of bool, shape (items,)
         What must not be proposed: judged already, or being judged.
-    variance : ndarray of float, shape (items,)
-        Of the believed gain of every item.
+    variance : ndarray of float, shape (items,), optional
+        Of the believed gain of every item; by default what the beliefs say.
     confidence : ndarray of float, shape (pairs,), 0..1, optional
         How sure the order of every pair is, in the order of :func:`~earmark.beliefs.estimates.all_pairs`; None where
         nothing has been estimated yet.
@@ -86,7 +86,7 @@ class PolicyState:
     collection: Collection
     weights: Sparse
     judged: Bools
-    variance: Floats
+    variance: Floats | None = None
     confidence: Floats | None = None
     identical: Bools | None = None
     target: float = 0.95
@@ -101,7 +101,7 @@ class PolicyState:
         if not np.all(np.isfinite(self.weights.data)):
             raise ParameterError("expected finite weights, got NaN or infinity")
         for name, values in (("judged", self.judged), ("variance", self.variance)):
-            if values.shape != (n_items,):
+            if values is not None and values.shape != (n_items,):
                 raise ParameterError(f"expected '{name}' for each of {n_items} items, got shape {values.shape}")
         n_pairs = n_systems * (n_systems - 1) // 2
         for name, of_pairs in (("confidence", self.confidence), ("identical", self.identical)):
@@ -121,6 +121,15 @@ class PolicyState:
         n_systems = len(self.collection.systems)
         identical = self.identical
         return np.ones(n_systems * (n_systems - 1) // 2, dtype=bool) if identical is None else ~identical
+
+    @property
+    def item_variance(self) -> Floats:
+        """The variance of the believed gain of every item, as told or as believed."""
+        if self.variance is not None:
+            return self.variance
+        if self.beliefs is None:
+            raise ParameterError("this policy needs the variance of every item's gain, or beliefs that tell it")
+        return self.beliefs.variance
 
     @cached_property
     def relative_weights(self) -> Sparse:
@@ -357,7 +366,7 @@ class Absolute(Policy):
 
     def propose(self, state: PolicyState, n: int, rng: np.random.Generator) -> Proposal:
         """Propose the items that take away the most variance."""
-        return propose_highest(variance_taken_away(state.weights, state.variance), state.judged, n, rng)
+        return propose_highest(variance_taken_away(state.weights, state.item_variance), state.judged, n, rng)
 
 
 @register

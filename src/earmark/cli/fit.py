@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,8 +22,10 @@ EXAMPLES = options.examples(
     "earmark fit runs.tsv --judgments judgments.tsv --metadata metadata.tsv -o model.json",
     "earmark fit new.tsv -j new-judgments.tsv --also old.tsv,old-judgments.tsv --augment 5 -o model.json",
     "earmark fit runs.tsv -j judgments.tsv --feature pTEAM --feature pART --eliminate -o model.json",
+    "earmark fit runs.tsv -j judgments.tsv --metadata metadata.tsv --predictor hierarchical -o prior.json",
 )
 _FITTING = "How the model is fitted"
+Fitted = Literal["ordinal", "hierarchical"]
 
 
 def fit(
@@ -60,6 +62,16 @@ def fit(
             rich_help_panel="What is known about the documents",
         ),
     ] = None,
+    predictor: Annotated[
+        Fitted,
+        typer.Option(
+            "--predictor",
+            metavar="NAME",
+            help="What the model is for: ordinal, or a prior for the predictor hierarchical, which needs no features "
+            "named.",
+            rich_help_panel=_FITTING,
+        ),
+    ] = "ordinal",
     feature: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,10 +119,10 @@ def fit(
     format: options.FormatName = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit a model on judged collections, for the predictor ordinal to use on new ones.
+    """Fit a model on judged collections, for the predictor ordinal or hierarchical to use on new ones.
 
-    The model gives every level of the scale a probability from the features of an item (see 'earmark features'). An
-    item's own judgment is never among them.
+    An ordinal model gives every level of the scale a probability from the features of an item (see 'earmark
+    features'). An item's own judgment is never among them.
     """
     import numpy as np
 
@@ -129,6 +141,9 @@ def fit(
         known = paths[2] if len(paths) > 2 else None
         columns = (artist_column, genre_column, attribute) if known else (None, None, None)
         past.append(load([paths[0]], paths[1], Files(known, None, *columns, encoding), shared))
+    if predictor == "hierarchical":
+        _fit_prior(past, output, out, named=bool(feature or judged or eliminate or augment))
+        return
     if not feature:
         say_dropped(past[0].setting.features, out)
     trained = train(
@@ -151,6 +166,41 @@ def fit(
     else:
         coefficients, summary = training_frames(trained)
         out.kinds(coefficients, summary)
+
+
+def _fit_prior(past: list[PastCollection], output: Path, out: Output, *, named: bool) -> None:
+    """Fit and write a prior for the predictor hierarchical."""
+    import numpy as np
+    import polars as pl
+
+    from earmark.errors import ParameterError
+    from earmark.predictors.hierarchical_prior import JudgedCollection, fit_prior, usual_doubt
+
+    if named:
+        raise ParameterError("--feature, --judged, --eliminate and --augment are for --predictor ordinal")
+    scale = past[0].setting.scale
+    judged = [
+        JudgedCollection(
+            one.setting.collection,
+            one.setting.features,
+            np.where(one.judged_gain < 0, -1.0, one.judged_gain / float(scale.top)),
+        )
+        for one in past
+    ]
+    prior = fit_prior(judged, name=output.name.removesuffix(".json"), fixed=usual_doubt(scale))
+    prior.save(output)
+    items = int(sum(np.count_nonzero(one.judged_gain >= 0) for one in past))
+    out.note(f"wrote {output}: a prior from {items:,} judged items")
+    rows = [("coefficient", name, value) for name, value in prior.coefficients.items()]
+    rows += [("variance", name, float(np.exp(centre))) for name, (centre, _) in prior.variances.items()]
+    frame = pl.DataFrame(rows, schema=["kind", "name", "estimate"], orient="row")
+    if not out.for_people:
+        out.rows(frame)
+        return
+    out.show_columns(
+        [Column(name, frame[name].to_list(), numeric=False) for name in ("kind", "name")],
+        [Column("estimate", [number(value) for value in frame["estimate"]])],
+    )
 
 
 def _read_also(text: str) -> list[Path]:

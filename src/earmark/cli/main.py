@@ -32,6 +32,7 @@ from earmark.cli import (
     preferences_next,
     preferences_simulate,
     rank,
+    report,
     reproduce,
     runs,
     simulate,
@@ -75,6 +76,7 @@ _add(preferences_app, "next", preferences_next.next_pairs, preferences_next.NEXT
 _add(preferences_app, "simulate", preferences_simulate.simulate, preferences_simulate.EXAMPLES)
 _add(app, "rank", rank.rank, rank.EXAMPLES, _FEW)
 _add(app, "next", next_command.next_items, next_command.EXAMPLES, _FEW)
+_add(app, "report", report.report, report.EXAMPLES, _FEW)
 _add(app, "plan", plan.plan, plan.EXAMPLES, _FEW)
 _add(app, "simulate", simulate.simulate, simulate.EXAMPLES, _FEW)
 _add(app, "diagnose", diagnose.diagnose, diagnose.EXAMPLES, _FEW)

@@ -219,7 +219,7 @@ ModelFile = Annotated[
     typer.Option(
         "--model",
         metavar="FILE",
-        help="A model fitted on past collections by 'earmark fit', for the predictor ordinal.",
+        help="A model fitted on past collections by 'earmark fit', for the predictor ordinal or hierarchical.",
         rich_help_panel=_BELIEVING,
     ),
 ]

@@ -97,6 +97,11 @@ class Output:
         """
         self._notes.append(message)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was kept so far and not said yet."""
+        return tuple(self._notes)
+
     def say_notes(self) -> None:
         """Say on standard error what was kept for now."""
         if not self.quiet:

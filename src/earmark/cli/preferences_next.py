@@ -111,8 +111,8 @@ def load_pairs(
     import numpy as np
 
     from earmark.campaign.pair_candidates import answers_about, make_candidates, make_design, pool_candidates
+    from earmark.campaign.pair_design import PairAnswers
     from earmark.campaign.pair_estimates import estimate_precision
-    from earmark.campaign.pair_model import PairAnswers
     from earmark.campaign.pair_questions import PairBeliever
     from earmark.cli.loading import load_preferences, load_runs
     from earmark.crowd.question_files import read_questions

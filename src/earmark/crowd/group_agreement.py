@@ -67,7 +67,7 @@ def compare_groups(one: OrderedGroups, other: OrderedGroups) -> GroupAgreement:
     >>> def order(*groups: int) -> OrderedGroups:
     ...     return OrderedGroups(pl.DataFrame({"query": ["q"] * 3, "document": ["a", "b", "c"], "group": groups}))
     >>> print(compare_groups(order(1, 1, 2), order(1, 2, 1)))
-    0 of 3 pairs of documents agree, 0 of 0 ordered by both are opposite, 0 of 1 query with the same groups
+    0 of 3 pairs of documents agree, 1 of 1 ordered by both are opposite, 0 of 1 query with the same groups
     """
     # Groups may be numbered with gaps; what counts is their order.
     dense = pl.col("group").rank("dense").over("query").cast(pl.Int64)

@@ -35,6 +35,10 @@ tempting to use them, and wrong:
 first item of the order was proposed is another matter: it cannot depend on the sample, so predictions may use all of
 it, and may be equal to the gains of those items.
 
+**Little seen is not little there.** Where most items are predicted well and a few are far off, a system none of whose
+few was sampled looks certain. So a variance that is less than a tenth of what the deviations of the whole sample would
+make it is replaced by that.
+
 **Nothing seen is not nothing there.** If all sampled gains behind a score are the same, or all predictions were
 exactly right, the formula says that nothing is uncertain. What is unseen may still deviate. Items that deviate, if
 their probabilities add up to :math:`\sum \pi_i = \lambda`, all escape the sample with probability at most
@@ -75,6 +79,8 @@ MINIMUM_SAMPLE = 30
 
 GUARANTEED = "guaranteed by the sampling design, whatever the model"
 EXACT = "exact: everything that matters is judged"
+
+_SUSPICIOUSLY_SMALL = 0.1
 
 FLOOR_DF = 4.0
 """Student's t whose tails are nearest to the exponential ones of the rule of three between levels of 80% and 99%."""
@@ -310,6 +316,9 @@ def corrected_sums(rows: Sparse, sample: Sample, known: Bools, *, top: float, le
     variance: Floats = squares @ terms
     spread: Floats = squares.power(2) @ terms**2
     df = np.divide(2.0 * variance**2, spread, out=np.full(variance.shape, FLOOR_DF), where=spread > 0)
+    pooled, pooled_df = _pooled(squares, sample, error)
+    lucky = (variance > 0) & (variance < _SUSPICIOUSLY_SMALL * pooled)
+    variance[lucky], df[lucky] = pooled[lucky], pooled_df
     for suspects, pattern in _suspicious(rows, sample, top):
         width = _rule_of_three(rows[suspects], sample, mean[suspects], pattern, top=top, level=level)
         floor = floor_variance(width, level=level)
@@ -318,6 +327,22 @@ def corrected_sums(rows: Sparse, sample: Sample, known: Bools, *, top: float, le
     mean[known] = rows[known] @ np.maximum(gain, 0.0)
     variance[known] = 0.0
     return Moments.exact(mean, variance, df=df)
+
+
+def _pooled(squares: Sparse, sample: Sample, error: Floats) -> tuple[Floats, float]:
+    r"""Return the variances if all items deviated alike, :math:`\sigma^2 \sum_i W_i^2 (1 - \pi_i)/\pi_i`.
+
+    :math:`\sigma^2` is the mean squared error of predictions over the whole sample, weighed by :math:`1/\pi_i`, with
+    its own degrees of freedom.
+    """
+    free = sample.sampled & (sample.inclusion < 1)
+    if not free.any():
+        return np.zeros(squares.shape[0]), FLOOR_DF
+    weight = 1.0 / sample.inclusion[free]
+    terms = weight * error[free] ** 2
+    total = float(terms.sum())
+    pooled: Floats = squares @ ((1.0 - sample.inclusion) / sample.inclusion) * (total / float(weight.sum()))
+    return pooled, (2.0 * total**2 / float((terms**2).sum()) if total > 0 else FLOOR_DF)
 
 
 def most_unseen(level: float) -> float:

@@ -7,6 +7,7 @@ says so in its notes.
 
 from __future__ import annotations
 
+import copy
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -94,6 +95,10 @@ class Predictor(ABC):
         answers : Answers, optional
             What every assessor said, for predictors that tell assessors apart; the others take the judged gain.
         """
+
+    def for_design(self) -> Predictor:
+        """Return a predictor of its own for guaranteed estimates: what a sample says must not change this one."""
+        return copy.copy(self)
 
     def notes(self) -> list[str]:
         """Say in words what a reader of the beliefs has to know."""

@@ -14,10 +14,12 @@ from earmark.errors import ParameterError
 from earmark.predictors.base import Predictor, Setting, make_predictor, predictor_names
 from earmark.predictors.external import External
 from earmark.predictors.fitted import Ordinal
+from earmark.predictors.hierarchical import Hierarchical
+from earmark.predictors.hierarchical_prior import HierarchicalPrior
 from earmark.predictors.levels import model_levels
 from earmark.predictors.published import NamedModel
 
-DEFAULT = Ordinal.name
+DEFAULT = Hierarchical.name
 _EXTERNAL = f"{External.name}:"
 
 
@@ -30,7 +32,7 @@ class PredictorChoice:
     name : str
         A registered name, or ``external:`` and the path of a file.
     model : path, optional
-        A model fitted on other collections, for the predictor ``ordinal``.
+        A model fitted on other collections, for the predictors ``ordinal`` and ``hierarchical``.
     encoding : str
         The text encoding of an external file.
 
@@ -45,8 +47,10 @@ class PredictorChoice:
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        if self.model is not None and self.name != Ordinal.name:
-            raise ParameterError(f"a model is for the predictor {Ordinal.name}, '{self.name}' does not use one")
+        if self.model is not None and self.name not in (Ordinal.name, Hierarchical.name):
+            raise ParameterError(
+                f"a model is for the predictors {Ordinal.name} and {Hierarchical.name}, '{self.name}' does not use one"
+            )
         if self.name == _EXTERNAL:
             raise ParameterError(f"name the file after '{_EXTERNAL}', for example {_EXTERNAL}levels.csv")
 
@@ -62,13 +66,15 @@ class PredictorChoice:
         """
         if self.name.startswith(_EXTERNAL):
             return External(setting, self.name.removeprefix(_EXTERNAL), encoding=self.encoding)
+        if self.model is not None and self.name == Hierarchical.name:
+            return Hierarchical(setting, HierarchicalPrior.load(self.model))
         if self.model is not None:
             return Ordinal(setting, NamedModel.load(self.model, levels=model_levels(setting.scale)))
         return make_predictor(self.name, setting)
 
     def usual_scale(self) -> Scale:
         """Return the scale to take where there are no judgments to tell it: the model's, otherwise Fine."""
-        if self.model is None:
+        if self.model is None or self.name == Hierarchical.name:
             return FINE
         levels = NamedModel.load(self.model).levels
         if levels == model_levels(FINE):

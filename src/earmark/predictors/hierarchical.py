@@ -16,6 +16,7 @@ they disagree. The truth is then what assessors would say on average, and even a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -45,6 +46,11 @@ class _Learnt:
     fitted: FittedVariances
     judged_gain: Floats
     n_assessors: int
+
+    @cached_property
+    def drawn(self) -> Floats:
+        """What else they may be; the same draws from the same fit, so that looks differ by judgments alone."""
+        return self.fitted.draws(DRAWS, np.random.default_rng(0))
 
     def precedes(self, judged_gain: Floats) -> bool:
         """Tell whether judgments are those of the last fit and perhaps some more."""
@@ -83,6 +89,7 @@ class Hierarchical(Predictor):
         self.refine = refine
         self._learnt: _Learnt | None = None
         self._judged = 0
+        self._last: CorrelatedBeliefs | None = None
 
     def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
         """Learn from the judgments and return what follows for all items.
@@ -98,17 +105,23 @@ class Hierarchical(Predictor):
             learnt = self._learn(judged_gain, said, learnt)
         # Everything below cannot fail: only now is the state that of these judgments.
         self._learnt, self._judged = learnt, int(np.count_nonzero(judged_gain >= 0))
-        drawn = learnt.fitted.draws(DRAWS, np.random.default_rng(0))
         use = np.array(self.prior.level_use)
-        return CorrelatedBeliefs(
+        before = self._last if self._last is not None and self._last.model is learnt.model else None
+        self._last = CorrelatedBeliefs(
             self.setting.scale,
             judged_gain,
             learnt.model,
             self._observations(learnt.model, judged_gain, said),
             learnt.fitted.variances,
-            drawn,
+            learnt.drawn,
             (np.linspace(0.0, 1.0, use.size), use) if use.size else None,
+            None if before is None else (before.posterior, before.central),
         )
+        return self._last
+
+    def for_design(self) -> Predictor:
+        """Return one that leaves the prior mean alone: what it predicts of an item does not know its own judgment."""
+        return Hierarchical(self.setting, self.prior, refine=False)
 
     @property
     def fitted_(self) -> FittedVariances | None:

@@ -215,6 +215,12 @@ class JudgedCollection:
     gains: Floats
 
 
+def usual_doubt(scale: Scale) -> dict[str, float]:
+    """Return variances of ``base`` and ``slopes`` for a new collection of the same kind as those that were fitted."""
+    coarseness = {"many": 1.0, "few": 2.0, "binary": 2.5}[scale_kind(scale)]
+    return {"base": 0.005 * coarseness, "slopes": 0.002 * coarseness}
+
+
 def fit_prior(
     past: Sequence[JudgedCollection], *, name: str, fixed: Mapping[str, float] | None = None
 ) -> HierarchicalPrior:

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from earmark.campaign.pair_candidates import make_candidates, make_design
-from earmark.campaign.pair_model import Bools, PairDesign
+from earmark.campaign.pair_design import Bools, PairDesign
 from earmark.campaign.pair_questions import PairLook, PairPolicy, play_pairs
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.paired_comparison import outcome_probabilities

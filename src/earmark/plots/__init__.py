@@ -1,0 +1,55 @@
+"""Plots: every result as a picture that is readable in print and to the colour-blind.
+
+Each ``plot_x(result, *, ax=None)`` draws on the axes it is given, or on those of a figure of its own, and returns them.
+Each has a twin ``x_data(result)`` that returns, as a frame, what would be drawn: for a table, for another program, or
+for a test. Nothing is estimated here.
+
+matplotlib is needed to draw and not before: ``pip install 'earmark[plots]'``. A figure made here belongs to no window
+and changes no setting; to show one in a window, make the axes with ``matplotlib.pyplot`` and pass them as ``ax``.
+
+>>> import earmark, numpy
+>>> made = earmark.synthetic_collection(numpy.random.default_rng(0), systems=3, queries=10, documents=80)
+>>> ranking_data(earmark.rank(made.runs, made.judgments, measure="AG@5")).columns
+['system', 'rank', 'estimate', 'low', 'high', 'may_be_best']
+"""
+
+from earmark.plots.accuracy import (
+    actual_data,
+    distribution_data,
+    plot_actual,
+    plot_distribution,
+)
+from earmark.plots.calibration import coverage_data, plot_coverage, plot_reliability, reliability_data
+from earmark.plots.campaigns import campaign_data, plot_campaign
+from earmark.plots.crowd import agreement_data, plot_agreement, plot_workers, workers_data
+from earmark.plots.curves import curves_data, dynamic_recall_data, plot_curves, plot_dynamic_recall
+from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking, ranking_data
+from earmark.plots.style import PALETTE, save_svg, svg_text
+
+__all__ = [
+    "PALETTE",
+    "actual_data",
+    "agreement_data",
+    "campaign_data",
+    "coverage_data",
+    "curves_data",
+    "distribution_data",
+    "dynamic_recall_data",
+    "pairs_data",
+    "plot_actual",
+    "plot_agreement",
+    "plot_campaign",
+    "plot_coverage",
+    "plot_curves",
+    "plot_distribution",
+    "plot_dynamic_recall",
+    "plot_pairs",
+    "plot_ranking",
+    "plot_reliability",
+    "plot_workers",
+    "ranking_data",
+    "reliability_data",
+    "save_svg",
+    "svg_text",
+    "workers_data",
+]
