@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+
+# Many small matrices are slower with several threads than with one, most of all beside other workers.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import os
 from pathlib import Path
 
 import pytest

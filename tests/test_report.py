@@ -24,6 +24,7 @@ from earmark.measures import registered
 from earmark.report import Findings, Reproduction, find, report_html, say_verdict, write_assets, write_report
 from earmark.report.assets import latex
 from earmark.report.references import REFERENCES
+from earmark.report.words import Tally, tallies
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -137,6 +138,7 @@ def test_neighbours_are_told_apart_or_not() -> None:
     assert re.fullmatch(r"B is better than C: \d+(\.\d)?% sure\.", said.neighbours[1].text)
     assert re.fullmatch(r"C and D cannot be told apart yet: \d\d% sure that C is better\.", said.neighbours[2].text)
     assert said.summary == "4 of 5 pairs of systems are decided at 95% confidence."
+    assert tallies(ranking) == {"A": Tally(2, 0, 0), "B": Tally(2, 0, 0), "C": Tally(0, 1, 2), "D": Tally(0, 1, 2)}
     level = say_verdict(ranking_of({"A": "ab", "B": "cd"}, {})).neighbours[0]
     assert (level.kind, level.text) == ("open", "A and B are level: either may be better.")
 

@@ -75,7 +75,7 @@ def workers_data(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def plot_workers(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw how much every worker answered, and how many others agree with them.
+    """Draw how much every worker answered, and how many others agree with them; white bars have none to compare with.
 
     Parameters
     ----------
@@ -88,6 +88,7 @@ def plot_workers(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     with drawing(ax, width=6.8) as axes:
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import LinearSegmentedColormap, Normalize
+        from matplotlib.ticker import MaxNLocator
 
         place = np.arange(data.height)
         colours = LinearSegmentedColormap.from_list("earmark", ["#dfe8ef", BLUE])
@@ -101,8 +102,9 @@ def plot_workers(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
             )
         else:
             axes.set_xlabel(f"{data.height:,} workers, the busiest first")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("answers")
         axes.grid(axis="y")
         figure = axes.figure
-        figure.colorbar(scale, ax=axes, label="share of others who agree (white: nobody to compare with)")
+        figure.colorbar(scale, ax=axes, label="share of others who agree")
     return axes

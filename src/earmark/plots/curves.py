@@ -72,6 +72,7 @@ def plot_curves(curves: Mapping[str, Curves], *, ax: Axes | None = None) -> Axes
                 linestyle=LINES[number % len(LINES)],
                 label=_label(name, points["area"][0]),
             )
+        axes.set_ylim(bottom=0.0)
         axes.set_xlabel(one.x_name)
         axes.set_ylabel(one.y_name)
         axes.grid()

@@ -20,11 +20,11 @@ from earmark.plots.style import svg_text
 from earmark.report.findings import Agreement, Findings, Reproduction
 from earmark.report.methods import methods
 from earmark.report.references import REFERENCES
-from earmark.report.words import say_verdict
+from earmark.report.words import Tally, say_verdict, tallies
 
 # So many rows fit under a figure; longer tables are folded.
 _FEW_PAIRS = 15
-_FEW_SENTENCES = 12
+_FEW_SENTENCES = 8
 _MOST_IN_MATRIX = 60
 _OVERLAP = (
     "Intervals of two systems may overlap though it is sure which is better: what both retrieved, and whatever makes "
@@ -100,18 +100,19 @@ def _verdict(findings: Findings, title: str) -> str:
 
 def _ranking(findings: Findings) -> str:
     ranking = findings.ranking
-    measure, data = ranking.estimates.measure, ranking_data(ranking)
+    measure, data, tally = ranking.estimates.measure, ranking_data(ranking), tallies(ranking)
     level = f"{100 * ranking.level:g}%"
     figure = svg_text(
         plot_ranking(ranking), prefix="ranking", label=f"{measure} of every system with its {level} interval"
     )
     rows = [
-        (str(place), name, _number(estimate), f"{_number(low)} to {_number(high)}", "yes" if may_be else "no")
-        for name, place, estimate, low, high, may_be in data.iter_rows()
+        (str(place), name, _number(estimate), f"{_number(low)} to {_number(high)}", *_counts(tally[name]))
+        for name, place, estimate, low, high, _ in data.iter_rows()
     ]
     direction = "" if measure.higher_is_better else ", lower is better"
+    decided = (("better than", "n"), ("open with", "n"), ("worse than", "n"))
     table = _table(
-        [("#", "n"), ("system", "s"), (f"{measure}{direction}", "n"), (f"{level} interval", "n"), ("may be best", "n")],
+        [("#", "n"), ("system", "s"), (f"{measure}{direction}", "n"), (f"{level} interval", "n"), *decided],
         rows,
     )
     return f"<section><h2>Ranking</h2><p>{_OVERLAP}</p><figure>{figure}</figure>{table}</section>"
@@ -227,6 +228,10 @@ def _table(columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) ->
 
 def _class(cell: str, kind: str) -> str:
     return f"{kind} open" if cell == "open" and kind == "n" else kind
+
+
+def _counts(tally: Tally) -> tuple[str, str, str]:
+    return f"{tally.better:,}", f"{tally.open:,}", f"{tally.worse:,}"
 
 
 def _bullets(items: Iterable[str]) -> str:

@@ -57,6 +57,31 @@ def say_verdict(ranking: Ranking) -> Said:
     return Said(_headline(ranking), _summary(ranking), neighbours)
 
 
+@dataclass
+class Tally:
+    """How many systems one is decided to be better and worse than, and how many it is open with."""
+
+    better: int = 0
+    open: int = 0
+    worse: int = 0
+
+
+def tallies(ranking: Ranking) -> dict[str, Tally]:
+    """Count for every system, the best first, what is decided; pairs that cannot differ do not count."""
+    counts = {name: Tally() for name in ranking.systems_frame()["system"]}
+    for row, column, chance, decided in pairs_data(ranking).iter_rows():
+        if chance is None:
+            continue
+        if not decided:
+            counts[row].open += 1
+            counts[column].open += 1
+        else:
+            winner, loser = (row, column) if chance > 0.5 else (column, row)
+            counts[winner].better += 1
+            counts[loser].worse += 1
+    return counts
+
+
 def sure(chance: float) -> str:
     """Say how sure something is: ``97% sure``, or ``certain`` where nothing is left to doubt."""
     return "certain" if chance >= 1 else f"{percent(chance)}% sure"
