@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-
-# Many small matrices are slower with several threads than with one, most of all beside other workers.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Many small matrices are slower with several threads than with one, most of all beside other workers.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("earmark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("earmark")
