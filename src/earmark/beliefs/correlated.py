@@ -100,6 +100,11 @@ class CorrelatedBeliefs(Beliefs):
     def sums(self, weights: Weights) -> tuple[Floats, Floats]:
         """Return mean and covariance of weighted sums for every draw, shapes (draws, rows) and (draws, rows, rows)."""
         dense = _dense(weights)
+        if np.all(np.any(dense[:, ~self.certain] != 0, axis=1)):
+            # Every sum is uncertain: what rounding leaves of its certain part is nothing beside that. The weights are
+            # passed on as they are, so that what depends on them alone is worked out once.
+            mean, covariance = self.posterior.sums(dense)
+            return mean * self._top, covariance * self._top**2
         # What is certain has no part in covariances, not even by rounding errors.
         mean, covariance = self.posterior.sums(np.where(self.certain, 0.0, dense))
         known = dense @ np.where(self.certain, self.judged_gain, 0.0)
