@@ -26,7 +26,13 @@ from earmark.data.ground_truth import Floats
 from earmark.data.metadata import Metadata
 from earmark.predictors.covariates import covariates
 from earmark.predictors.features import FeatureBuilder
-from earmark.predictors.hierarchical_prior import INTERCEPT, HierarchicalPrior, JudgedCollection, fit_prior
+from earmark.predictors.hierarchical_prior import (
+    COARSENESS,
+    INTERCEPT,
+    HierarchicalPrior,
+    JudgedCollection,
+    fit_prior,
+)
 
 OUT = Path(__file__).parents[2] / "src" / "earmark" / "predictors" / "hierarchical_priors.json"
 SELECTIONS = (6, 8, 10, 12, 18)
@@ -42,8 +48,6 @@ ANY_KIND_BASE, ANY_KIND_SLOPES, ANY_KIND_SPREAD, ANY_KIND_NOISE, ANY_KIND_MEAN, 
     0.35,
     0.7,
 )
-# Coarser judgments vary more, and so do all effects.
-COARSENESS = {"many": 1.0, "few": 2.0, "binary": 2.5}
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ def estimate_montecarlo(
         b=b,
         differences=differences,
         # Most measures look no further than their cutoff, but only the draws tell whether this one does.
-        identical=_same_lists(collection, measure.cutoff)[a, b] & (differences.variance == 0) & (differences.mean == 0),
+        identical=same_lists(collection, measure.cutoff)[a, b] & (differences.variance == 0) & (differences.mean == 0),
         queries=len(collection.queries),
         items=beliefs.n_items,
         judged=beliefs.n_judged,
@@ -205,7 +205,7 @@ def _moments(drawn: Floats) -> Moments:
     )
 
 
-def _same_lists(collection: Collection, cutoff: int | None) -> NDArray[np.bool_]:
+def same_lists(collection: Collection, cutoff: int | None) -> NDArray[np.bool_]:
     """Tell which systems retrieved the same documents at the same ranks up to a cutoff, shape (systems, systems)."""
     ranks = collection.ranks.copy()
     if cutoff is not None:

@@ -79,10 +79,10 @@ def estimate_normalised(
         How many samples.
     """
     if form == "montecarlo":
-        return estimate_montecarlo(collection, beliefs, _normalised(measure), rng=rng, samples=samples)
+        return estimate_montecarlo(collection, beliefs, normalised_over_pool(measure), rng=rng, samples=samples)
     if form == "truncated":
         probable = truncated_beliefs(beliefs)
-        return estimate_montecarlo(collection, probable, _normalised(measure), rng=rng, samples=samples)
+        return estimate_montecarlo(collection, probable, normalised_over_pool(measure), rng=rng, samples=samples)
     if form in get_args(Label):
         return estimate_ratio(collection, beliefs, measure, label=form)
     raise ParameterError(f"unknown form '{form}': there are {', '.join(FORMS)}")
@@ -109,8 +109,8 @@ def estimate_ratio(
     with_covariance : bool
         Count the covariance of numerator and ideal instead of taking them as independent.
     """
-    normalised = _normalised(measure)
-    top = _numerator(normalised)
+    normalised = normalised_over_pool(measure)
+    top = numerator_of(normalised)
     check_beliefs(collection, beliefs, beliefs.scale)
     gain, variance = _label_gains(beliefs, label), beliefs.variance
     weights = query_weights(collection, top, scale=beliefs.scale)
@@ -166,7 +166,7 @@ def truncated_beliefs(beliefs: IndependentBeliefs) -> IndependentBeliefs:
     return replace(beliefs, expected=LevelProbabilities(levels, kept))
 
 
-def _normalised(measure: Measure) -> Measure:
+def normalised_over_pool(measure: Measure) -> Measure:
     """Return the measure with its ideal over the pool, or refuse one that is not normalised by it."""
     pooled = over_pool(measure)
     if isinstance(pooled, nRBP) or (isinstance(pooled, nDCG) and pooled.ideal == "pool"):
@@ -174,7 +174,7 @@ def _normalised(measure: Measure) -> Measure:
     raise ParameterError(f"{measure} is not normalised by the ideal ranking of the pool: use nDCG or nRBP")
 
 
-def _numerator(measure: Measure) -> Measure:
+def numerator_of(measure: Measure) -> Measure:
     """Return the weighted sum that a normalised measure divides by its highest possible value."""
     if isinstance(measure, nDCG):
         return DCG(gain=measure.gain, base=measure.base, discount=measure.discount, cutoff=measure.cutoff)

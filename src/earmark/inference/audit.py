@@ -25,6 +25,10 @@ SUSPICIOUS = 0.01
 """Below this p-value the two answers disagree: a campaign that looks often would cry wolf at .05."""
 
 
+TELLING = 160
+"""From so many sampled judgments on, an audit finds most models that are clearly wrong; before, few."""
+
+
 @dataclass(frozen=True)
 class Audit:
     """Whether a model agrees with a guaranteed sample.
@@ -54,7 +58,8 @@ class Audit:
     def __str__(self) -> str:
         on = f"audit on {self.sampled:,} sampled judgments"
         if self.agrees:
-            return f"{on}: the model agrees with the guaranteed estimates (p = {self.p_value:.2f})"
+            little = "" if self.sampled >= TELLING else "; so few would show only a model that is far off"
+            return f"{on}: the model agrees with the guaranteed estimates (p = {self.p_value:.2f}){little}"
         return (
             f"{on}: the model does NOT agree with the guaranteed estimates (p = {self.p_value:.2g}; {self.worst} is "
             f"{abs(self.deviation):.3f} {'higher' if self.deviation > 0 else 'lower'} by the model): trust --inference "

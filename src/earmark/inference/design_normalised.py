@@ -38,11 +38,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from earmark.beliefs.beliefs import Bools
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
 from earmark.beliefs.exact import Sparse, rank_weights, system_weights
-from earmark.beliefs.montecarlo import over_pool, pooled_lists
-from earmark.beliefs.normalised import _normalised, _numerator
+from earmark.beliefs.montecarlo import over_pool, pooled_lists, same_lists
+from earmark.beliefs.normalised import normalised_over_pool, numerator_of
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats, Ints
 from earmark.data.scales import Scale
@@ -109,8 +108,8 @@ def estimate_ratio_by_design(
     DesignResult
         Exact where everything that matters is judged, else labelled as approximate.
     """
-    normalised = _normalised(measure)
-    numerator = _numerator(normalised)
+    normalised = normalised_over_pool(measure)
+    numerator = numerator_of(normalised)
     if draws < 2:
         raise ParameterError(f"the ideal is drawn twice or more, got {draws}")
     lists = system_weights(collection, numerator, scale=scale)
@@ -230,7 +229,7 @@ def estimate_by_complete_queries(
     a, b = all_pairs(n_systems)
     ours = scores[:, complete]
     apart = without_noise((ours[a] - ours[b]).T, ours.T).T
-    same = _same_lists(collection, measured.cutoff) & ~apart.any(axis=1)
+    same = same_lists(collection, measured.cutoff)[a, b] & ~apart.any(axis=1)
     of_scores = _query_means(ours, guess, complete=complete, bounds=(low, high), level=level)
     of_pairs = _query_means(apart, guess[a] - guess[b], complete=complete, bounds=(low - high, high - low), level=level)
     estimates = Estimates(
@@ -284,15 +283,3 @@ def _query_means(
         floor = np.where(steady, floor_variance(width, level=level), 0.0)
         variance, df = np.maximum(variance, floor), np.where(floor > variance, FLOOR_DF, df)
     return Moments.exact(mean, variance, df=df)
-
-
-def _same_lists(collection: Collection, cutoff: int | None) -> Bools:
-    """Tell which pairs retrieved the same documents at the same ranks up to a cutoff, shape (pairs,)."""
-    within = collection.result_rank <= (cutoff or np.inf)
-    where = collection.result_system[within], collection.result_item[within]
-    ranks = csr_array((collection.result_rank[within], where), shape=(len(collection.systems), collection.n_items))
-    a, b = all_pairs(len(collection.systems))
-    apart = csr_array(ranks[a] - ranks[b])
-    apart.eliminate_zeros()
-    same: Bools = np.diff(apart.indptr) == 0
-    return same

@@ -34,6 +34,9 @@ from earmark.predictors.features import FeatureBuilder
 
 INTERCEPT = "1"
 KIND = "earmark hierarchical prior"
+COARSENESS = {"many": 1.0, "few": 2.0, "binary": 2.5}
+"""How much more effects vary on scales of fewer levels."""
+
 SPREADS = {"noise": 0.4, "system": 0.8, "system slope": 0.8}
 USUAL_SPREAD = 0.7
 _RIDGE = 3.0
@@ -217,7 +220,7 @@ class JudgedCollection:
 
 def usual_doubt(scale: Scale) -> dict[str, float]:
     """Return variances of ``base`` and ``slopes`` for a new collection of the same kind as those that were fitted."""
-    coarseness = {"many": 1.0, "few": 2.0, "binary": 2.5}[scale_kind(scale)]
+    coarseness = COARSENESS[scale_kind(scale)]
     return {"base": 0.005 * coarseness, "slopes": 0.002 * coarseness}
 
 
