@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint slow bench clean
+.PHONY: demo test lint slow bench docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -28,8 +28,12 @@ bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.ordinal
 	$(BIN)/python -m benchmarks.simulate
 
+# The pages, into site/index.html: open it in a browser, no server is needed.
+docs: $(VENV)/.test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) earmark-demo
+	rm -rf $(VENV) earmark-demo site
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("earmark needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'

@@ -12,6 +12,7 @@ from earmark.errors import ParameterError
 from earmark.predictors.choose import PredictorChoice
 from earmark.simulation import synthetic_collection
 from earmark.simulation.campaigns import Study, outcomes_frame, simulate, summary
+from earmark.simulation.diagnosis import diagnose
 
 
 def study(**options: object) -> Study:
@@ -77,3 +78,40 @@ def test_real_numbers_without_judgments(mirex: Path) -> None:
     assert first.accuracy_significant == 1.0
     assert first.coverage_pairs_95 == pytest.approx(0.58, abs=0.005)
     assert first.coverage_systems_95 == pytest.approx(0.61, abs=0.005)
+
+
+def test_campaigns_in_one_call() -> None:
+    made = earmark.synthetic_collection(np.random.default_rng(5), systems=4, queries=12, documents=120)
+    played = earmark.simulate_campaigns(
+        made.runs, made.judgments, metadata=made.metadata, stop="budget:60", repeats=2, seed=7, measure="AG@5"
+    )
+    study = Study(
+        made.runs,
+        made.judgments,
+        earmark.parse("AG@5"),
+        PredictorChoice("hierarchical"),
+        stop="budget:60",
+        metadata=made.metadata,
+        seed=7,
+    )
+    assert played.outcomes == tuple(simulate(study, repeats=2))
+    assert played.stops()["judged"].to_list() == [60, 60]
+    assert played.summary() == summary([one for one in played.outcomes if one.kind == "stop"])
+    assert played.to_polars().height == len(played.outcomes)
+
+
+def test_a_diagnosis_in_one_call() -> None:
+    made = earmark.synthetic_collection(np.random.default_rng(5), systems=4, queries=12, documents=120)
+    found = earmark.diagnose_predictor(made.runs, made.judgments, share=0.25, predictor="uniform", seed=3)
+    standing = earmark.stand(made.runs, made.judgments, predictor="uniform")
+    direct = diagnose(
+        standing.setting,
+        standing.gains,
+        standing.predictor,
+        standing.measure,
+        share=0.25,
+        rng=np.random.default_rng(3),
+    )
+    assert found.scores == direct.scores
+    assert found.coverage.equals(direct.coverage)
+    assert found.bins.equals(direct.bins)

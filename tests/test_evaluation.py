@@ -114,3 +114,31 @@ def test_real_scores_are_those_of_the_facts(mirex: object) -> None:
     assert abs(means["ccaba5"] - means["5177f0"]) == pytest.approx(0.00002)
     assert str(judgments.scale) == "fine"
     assert judgments.scale_guessed
+
+
+def test_curves_of_every_system():
+    runs = earmark.runs_from_dict(
+        {"a": {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 1}}, "b": {"q1": {"d2": 2, "d1": 1}}},
+    )
+    judgments = earmark.judgments_from_dict({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0, "d2": 1}})
+    found = earmark.curves(runs, judgments, "pr")
+    assert [found[name].area.tolist() for name in "ab"] == [[1.0, 0.0], [0.5, 0.0]]
+    areas = earmark.evaluate(runs, judgments, ["PRarea"]).mean_values[0]
+    assert [found[name].mean_area for name in "ab"] == areas.tolist()
+    dropped = earmark.curves(runs, judgments, "pr", missing="drop")
+    assert dropped["b"].area.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"curve": "bends"}, "unknown curve 'bends': there are pr, roc, lift, normalised-lift, dynamic-recall"),
+        ({"curve": "pr", "missing": "keep"}, "missing queries count zero or drop out, got 'keep'"),
+        ({"curve": "dynamic-recall", "rel": 1.0}, "does not apply to dynamic recall: every group counts"),
+        ({"curve": "pr", "missing": "drop"}, "system 'b' answered no judged query: nothing is left to average"),
+    ],
+)
+def test_curves_that_cannot_be(options, message):
+    runs = earmark.runs_from_dict({"a": {"q1": {"d1": 1}}, "b": {"q2": {"d1": 1}}})
+    with pytest.raises(ParameterError, match=message):
+        earmark.curves(runs, earmark.judgments_from_dict({"q1": {"d1": 1}}), **options)

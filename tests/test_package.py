@@ -1,5 +1,6 @@
 """The package as a whole: cheap to import, and everything it names is there."""
 
+import pkgutil
 import subprocess
 import sys
 
@@ -24,7 +25,39 @@ def test_importing_costs_next_to_nothing():
 def test_nothing_heavy_is_imported_before_it_is_used():
     script = "import sys, earmark; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
-    assert not {"polars", "scipy", "pandas", "typer", "rich"} & set(loaded)
+    assert not {"polars", "scipy", "pandas", "typer", "rich", "matplotlib", "numpy"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", ["crowd", "diagnose", "plots", "report", "simulation"])
+def test_parts_need_not_be_imported(name):
+    script = f"import earmark; assert '{name}' in dir(earmark); print(earmark.{name}.__name__)"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout == f"earmark.{name}\n"
+
+
+@pytest.mark.parametrize("part", [earmark.crowd, earmark.diagnose, earmark.simulation], ids=lambda part: part.__name__)
+def test_every_name_of_a_part_is_there(part):
+    for module, names in part._HOMES.items():
+        for name in names:
+            assert getattr(part, name).__module__ == module
+            assert name in dir(part)
+    with pytest.raises(AttributeError, match=f"module '{part.__name__}' has no attribute 'nothing'"):
+        part.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "part", [earmark, earmark.crowd, earmark.diagnose, earmark.simulation], ids=lambda p: p.__name__
+)
+def test_no_name_hides_a_module(part):
+    """Whichever of the two was loaded last would be found under it."""
+    names = {name for names in (part._HOME if part is earmark else part._HOMES).values() for name in names}
+    assert not names & {module.name for module in pkgutil.iter_modules(part.__path__)}
+
+
+def test_parts_load_late():
+    script = "import sys, earmark.crowd, earmark.diagnose, earmark.simulation; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    assert not {"polars", "scipy", "numpy"} & set(loaded)
 
 
 @pytest.mark.parametrize("name", earmark.__all__)
@@ -39,5 +72,6 @@ def test_other_names_are_not():
 
 
 def test_names_and_homes_agree():
-    assert set(earmark.__all__) == {*earmark._MODULE_OF, "__version__"}
+    names = [name for names in earmark._HOME.values() for name in names]
+    assert set(earmark.__all__) == {*names, "__version__"}
     assert sorted(earmark.__all__) == sorted(set(earmark.__all__))

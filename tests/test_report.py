@@ -15,16 +15,18 @@ import earmark
 from earmark.beliefs.beliefs import uniform_beliefs
 from earmark.beliefs.exact import estimate_linear
 from earmark.campaign.appraisal import Inference, Verdict
+from earmark.campaign.outlook import Outlook, Prospect, outlook
 from earmark.data.collection import Collection
 from earmark.data.judgments import Judgments
 from earmark.errors import InputError
 from earmark.inference.audit import Audit
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.measures import registered
-from earmark.report import Findings, Reproduction, find, report_html, say_verdict, write_assets, write_report
+from earmark.report import Figure, Findings, Reproduction, find, report_html, say_verdict, write_assets, write_report
 from earmark.report.assets import latex
+from earmark.report.markup import folded, whole
 from earmark.report.references import REFERENCES
-from earmark.report.words import Tally, tallies
+from earmark.report.words import Tally, how_many, rounded, say_prospect, tallies
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -161,7 +163,9 @@ def test_the_page_says_what_it_rests_on(findings: Findings) -> None:
     assert "40 of " in said
     assert "About these queries, by the model." in said
     assert "Something to know." in said
-    assert "15 items judged by several assessors" in said
+    assert "2 assessors gave 55 judgments." in said
+    assert "15 items were judged by several of them." in said
+    assert "How well the model predicts" in said
     assert "Krippendorff's alpha" in said
     assert "earmark report runs.tsv -o <report>.html" in said
     assert "J. Urbano, M. Schedl (2013). Minimal test collections" in said
@@ -217,27 +221,72 @@ def test_references_are_those_of_the_documentation() -> None:
 
 
 def test_assets_are_the_same_numbers(findings: Findings, tmp_path: Path) -> None:
-    written = write_assets(findings, tmp_path / "paper" / "figures")
+    own = Figure("Confidence & accuracy", "while judging", "<svg>1</svg>")
+    written = write_assets(
+        replace(findings, figures=[own, ("pairs", "", "<svg>2</svg>")]), tmp_path / "paper" / "figures"
+    )
+    folder = tmp_path / "paper" / "figures"
+    assert {path.name for path in written} == {path.name for path in folder.iterdir()}
+    assert {path.name for path in written} == {
+        *(f"{name}.csv" for name in ("systems", "pairs", "outlook", "calibration", "assessors", "assessor-pairs")),
+        *(f"{name}.tex" for name in ("systems", "pairs", "outlook", "calibration", "assessors")),
+        *(f"{name}.svg" for name in ("ranking", "pairs", "outlook", "calibration", "assessors")),
+        "confidence-accuracy.svg",
+        "pairs-2.svg",
+    }
+    assert (folder / "pairs-2.svg").read_text() == "<svg>2</svg>"
+    ranking, outlook, assessors = findings.ranking, findings.outlook, findings.assessors
+    assert outlook is not None
+    assert assessors is not None
+    assert findings.calibration is not None
+    read = {path.stem: pl.read_csv(path) for path in written if path.suffix == ".csv"}
+    assert read["systems"]["estimate"].to_list() == ranking.systems_frame()["estimate"].to_list()
+    assert read["pairs"]["confidence"].to_list() == ranking.pairs_frame()["confidence"].to_list()
+    assert read["outlook"]["even"].to_list() == outlook.frame()["even"].to_list()
+    assert read["assessors"]["bias"].to_list() == assessors["bias"].to_list()
+    assert read["calibration"]["predicted"].to_list() == findings.calibration.frame["predicted"].to_list()
+    rows = {"systems": 4, "pairs": 6, "outlook": len(outlook.prospects), "assessors": 2, "calibration": 4}
+    for name, count in rows.items():
+        check_latex((folder / f"{name}.tex").read_text(), rows=count)
+    assert (
+        (folder / "systems.tex")
+        .read_text()
+        .startswith("\\begin{tabular}{rlrr}\n\\toprule\n & system & AG@5 & 95\\% interval \\\\\n")
+    )
+
+
+def check_latex(text: str, *, rows: int) -> None:
+    """Every row has as many cells as there are columns, and whatever LaTeX would take for a command is one."""
+    lines = text.splitlines()
+    begun = re.fullmatch(r"\\begin\{tabular\}\{([lr]+)\}", lines[0])
+    assert begun is not None
+    assert (lines[1], lines[3], *lines[-2:]) == ("\\toprule", "\\midrule", "\\bottomrule", "\\end{tabular}")
+    cells = [line for line in lines if line.endswith(r" \\")]
+    assert len(cells) == rows + 1 == len(lines) - 5
+    for line in cells:
+        bare = re.sub(r"\\(?:[_&%$#{},\\]|[a-z]+\{\})", "", line)
+        assert len(re.findall("&", bare)) == len(begun[1]) - 1
+        assert not re.search(r"[\\_%#~^<>|]", bare)
+        assert not bare.startswith(("[", "*"))
+        assert bare.count("{") == bare.count("}")
+        assert bare.count("$") % 2 == 0
+
+
+def test_latex_prints_names_as_they_are(tmp_path: Path) -> None:
+    assert latex("a_b&c%{$}#~^\\") == r"a\_b\&c\%\{\$\}\#\textasciitilde{}\textasciicircum{}\textbackslash{}"
+    assert latex("[<b>|*]") == r"{[}\textless{}b\textgreater{}\textbar{}{*}{]}"
+    ranking = ranking_of({"[a] & *": "ab", "<b>_x%$": "cd", "~^#\\{}|": "ef"}, {"a": 1, "e": 0})
+    written = write_assets(findings_of(ranking), tmp_path)
     assert [path.name for path in written] == [
         "systems.csv",
-        "pairs.csv",
         "systems.tex",
+        "pairs.csv",
         "pairs.tex",
         "ranking.svg",
         "pairs.svg",
     ]
-    assert sorted(path.name for path in written) == sorted(path.name for path in (tmp_path / "paper/figures").iterdir())
-    systems = pl.read_csv(written[0])
-    assert systems["estimate"].to_list() == findings.ranking.systems_frame()["estimate"].to_list()
-    assert pl.read_csv(written[1])["confidence"].to_list() == findings.ranking.pairs_frame()["confidence"].to_list()
-    table = written[2].read_text()
-    assert table.startswith("\\begin{tabular}{rlrr}\n\\toprule\n & system & AG@5 & 95\\% interval \\\\\n")
-    assert table.count("\\\\\n") == 1 + len(findings.ranking.estimates.systems)
-    assert written[3].read_text().count("\\\\\n") == 1 + 6
-
-
-def test_latex_prints_names_as_they_are() -> None:
-    assert latex("a_b&c%{$}#~^\\") == r"a\_b\&c\%\{\$\}\#\textasciitilde{}\textasciicircum{}\textbackslash{}"
+    for name in ("systems", "pairs"):
+        check_latex((tmp_path / f"{name}.tex").read_text(), rows=3)
 
 
 def test_files_are_written_whole_or_not_at_all(findings: Findings, tmp_path: Path) -> None:
@@ -247,3 +296,190 @@ def test_files_are_written_whole_or_not_at_all(findings: Findings, tmp_path: Pat
         write_report(findings, tmp_path / "nowhere" / "report.html")
     with pytest.raises(InputError, match="expected a folder to write to, got File exists"):
         write_assets(findings, tmp_path / "report.html")
+
+
+# What it would take.
+
+
+def prospect(
+    a: str, b: str, *, even: int | None, likely: int | None = None, left: int = 100, **more: object
+) -> Prospect:
+    """A path that reaches an even chance, and nine in ten, after so many judgments."""
+    judgments = np.arange(left + 1)
+    chance = np.zeros(left + 1)
+    for count, reached in ((even, 0.5), (likely, 0.9)):
+        if count is not None:
+            chance[count:] = reached
+    base = Prospect(a, b, 0.7, left, judgments, chance, float(chance[-1]), judgments[:-1])
+    return replace(base, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("count", "near"),
+    [(0, 0), (1, 5), (5, 5), (6, 10), (46, 50), (51, 60), (57, 60), (200, 200), (201, 250), (999, 1000), (1001, 1100)],
+)
+def test_numbers_of_judgments_are_rounded_up(count: int, near: int) -> None:
+    assert rounded(count) == near
+
+
+def test_a_number_that_comes_to_all_is_said_so() -> None:
+    assert how_many(57, 310) == "about 60"
+    assert how_many(308, 310) == "nearly all 310"
+
+
+@pytest.mark.parametrize(
+    ("found", "inference", "words"),
+    [
+        (prospect("C", "D", even=57), Inference(), "about 60 more judgments"),
+        (prospect("C", "D", even=57), Inference("design"), "about 60 more sampled judgments"),
+        (prospect("C", "D", even=98), Inference(), "nearly all of the 100 judgments that are left"),
+        (prospect("C", "D", even=None), Inference(), "even all 100 judgments that are left would probably not do"),
+        (
+            prospect("C", "D", even=None),
+            Inference(target="population"),
+            "even all 100 judgments that are left would probably not do: it takes more queries",
+        ),
+        (
+            prospect("C", "D", even=None, exact=False),
+            Inference(),
+            "even one more judgment of all 100 items in which they differ would probably not do",
+        ),
+        (prospect("C", "D", even=None, chance_of_all=1.0), Inference(), "more than 100 more judgments"),
+        (prospect("C", "D", even=None, left=0), Inference(), "everything in which they differ is judged"),
+    ],
+)
+def test_what_would_decide_a_pair_is_said(found: Prospect, inference: Inference, words: str) -> None:
+    assert say_prospect(found, inference) == words
+
+
+def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
+    ranking = ranking_of({"A": "ab", "B": "ab", "C": "cd", "D": "ef"}, {"a": 1, "b": 1, "c": 0, "e": 0, "f": 0})
+    said = say_verdict(ranking, Outlook((prospect("C", "D", even=57),), Inference()))
+    assert re.fullmatch(
+        r"C and D cannot be told apart yet: about 60 more judgments\. So far it is \d\d% sure that C is better\.",
+        said.neighbours[2].text,
+    )
+    assert said.neighbours[1].kind == "decided"
+    assert said.ahead == "1 pair of neighbours is open: about 60 more judgments."
+    level = ranking_of({"A": "ab", "B": "cd"}, {})
+    alone = say_verdict(level, Outlook((prospect("A", "B", even=3),), Inference()))
+    assert alone.headline == "A and B cannot be told apart yet: about 5 more judgments."
+    assert alone.neighbours[0].text == "A and B cannot be told apart yet: about 5 more judgments."
+    assert alone.ahead == ""
+    done = say_verdict(level, Outlook((prospect("A", "B", even=None, left=0),), Inference()))
+    assert done.headline == "A and B cannot be told apart yet."
+    assert done.neighbours[0].text == "A and B score the same: everything in which they differ is judged."
+
+
+def test_the_headline_says_what_would_part_the_best_two() -> None:
+    ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef"}, {"a": 1, "b": 1, "e": 0, "f": 0})
+    assert not ranking.decided().all()
+    said = say_verdict(ranking, Outlook((prospect("A", "B", even=12),), Inference()))
+    assert said.headline == "The best of 3 systems is A or B: they cannot be told apart yet (about 15 more judgments)."
+    assert say_verdict(ranking).ahead == ""
+
+
+def test_a_leader_is_told_from_all_its_rivals() -> None:
+    ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef", "D": "gh"}, {"a": 1})
+    reach = [prospect("A", "B", even=12), prospect("A", "C", even=90)]
+    said = say_verdict(ranking, Outlook((*reach, prospect("A", "D", even=None)), Inference()))
+    assert said.ahead == (
+        "To tell A from each system that may be better: about 15 to 90 more judgments each; for 1 pair all that are "
+        "left would probably not do."
+    )
+    none = say_verdict(ranking, Outlook(tuple(prospect("A", name, even=None) for name in "BC"), Inference("design")))
+    assert none.ahead.endswith(": even all sampled judgments that are left would probably not do.")
+
+
+def test_the_page_says_what_it_would_take(findings: Findings) -> None:
+    assert findings.outlook is not None
+    assert findings.outlook.prospects
+    said = Page(report_html(findings)).said
+    assert "What it would take" in said
+    one = findings.outlook.prospects[0]
+    assert one.even is not None
+    assert how_many(one.even, one.left) in said
+    assert "Nothing is judged yet" not in said
+    silent = Page(report_html(replace(findings, outlook=None))).said
+    assert "What it would take" not in silent
+    assert "more judgments" not in silent.replace("further judgments", "")
+
+
+def test_before_anything_is_judged_the_page_says_what_the_numbers_rest_on(made: earmark.SyntheticCollection) -> None:
+    found = find(earmark.stand(made.runs, metadata=made.metadata))
+    assert found.calibration is None
+    assert found.assessors is None
+    page = Page(report_html(found)).said
+    assert "Nothing is judged yet: they rest on what is believed beforehand" in page
+    assert "How well the model predicts" not in page
+    quiet = find(earmark.stand(made.runs, metadata=made.metadata), look_ahead=False)
+    assert quiet.outlook is None
+
+
+def test_pairs_that_are_out_of_reach_are_listed_and_not_drawn(findings: Findings) -> None:
+    a, b = findings.ranking.systems_frame()["system"].to_list()[:2]
+    far = replace(findings, outlook=Outlook((prospect(a, b, even=None),), Inference(target="population")))
+    page = report_html(far)
+    assert Page(page).said.count("out of reach") == 2
+    assert 'id="outlook-' not in page
+    beyond = Outlook((prospect(a, b, even=None, chance_of_all=1.0),), Inference())
+    assert Page(report_html(replace(findings, outlook=beyond))).said.count("over 100") == 2
+
+
+def test_figures_of_ones_own_come_after_the_pairs(findings: Findings) -> None:
+    own = [
+        Figure("While <judging>", "Mean & spread.", '<svg id="own"></svg>'),
+        ("Second", "", '<svg id="second"></svg>'),
+    ]
+    text = report_html(replace(findings, figures=own))
+    page = Page(text)
+    assert {"own", "second"} <= set(page.ids)
+    assert "Mean & spread." in page.said
+    places = [text.index(part) for part in ("Every two systems", "While &lt;judging&gt;", "Second", "What it rests on")]
+    assert places == sorted(places)
+
+
+def test_findings_take_the_judgments_of_the_standing(made: earmark.SyntheticCollection) -> None:
+    frame = made.judgments.frame.select("query", "document", "gain").with_columns(assessor=pl.lit("ann"))
+    standing = earmark.stand(made.runs, Judgments.from_frame(frame, scale=made.judgments.scale))
+    found = find(standing, figures=[("a", "b", "<svg></svg>")])
+    assert found.assessors is not None
+    assert found.assessors["assessor"].to_list() == ["ann"]
+    assert found.agreement is None
+    assert found.outlook is not None
+    assert found.outlook.prospects == ()
+    page = Page(report_html(found)).said
+    assert "1 assessor gave" in page
+    assert "All that counts is judged: these are the scores themselves" in page
+    assert "What it would take" not in page
+    assert repr(found).startswith("<Findings: ")
+
+
+def test_short_names_are_not_broken() -> None:
+    assert whole("a-b is <better>", ["a-b"]) == '<span class="whole">a-b</span> is &lt;better&gt;'
+    assert whole("a-b-c and x a-b", ["a-b", "a-b-c"]).count("<span") == 2
+    assert whole("ab is better", ["ab"]) == "ab is better"
+    long = "a-" * 20 + "b"
+    assert whole(f"{long} is better", [long]) == f"{long} is better"
+    assert whole("A & B-1", ["& B-1"]) == 'A <span class="whole">&amp; B-1</span>'
+
+
+def test_long_tables_are_folded_and_very_long_ones_are_not_printed() -> None:
+    columns = [("name", "s")]
+    assert not folded(columns, [("x",)] * 15, what="all").startswith("<details")
+    assert folded(columns, [("x",)] * 16, what="all").startswith("<details><summary>all</summary>")
+    assert 'class="note instead"' in folded(columns, [("x",)] * 100, what="all")
+
+
+def test_an_outlook_by_design_is_about_the_sample(made: earmark.SyntheticCollection) -> None:
+    design = Inference("design")
+    order = earmark.stand(made.runs).appraiser(design).order.order
+    items = earmark.stand(made.runs).setting.collection.item_frame()[order[:60]].select("query", "document")
+    known = items.join(made.judgments.frame.select("query", "document", "gain"), on=["query", "document"])
+    standing = earmark.stand(made.runs, Judgments.from_frame(known, scale=made.judgments.scale))
+    found = find(standing, design)
+    assert found.outlook is not None
+    assert found.outlook.frame().equals(outlook(standing, design).frame())
+    page = Page(report_html(found)).said
+    assert "if the sample goes on in its order" in page
+    assert "more sampled judgments" in page

@@ -5,6 +5,9 @@ queries again and again, plays one campaign per method on each, and looks at 0, 
 Every look is scored by AG@5, DCG@5, nDCG@5 and nRBP@5: coverage of the 95% intervals of pairs and of systems, mean
 confidence, and accuracy (share of pairs in the right order). Shipped priors come from the other half of the queries;
 the published models were fitted on all of them, these queries included.
+
+``--output FILE`` keeps all rows, ``--rows FILE`` takes them from there instead of playing again, and ``--summary DIR``
+writes what the pictures of ``docs/honesty.md`` are drawn from: ``coverage.csv`` and ``accuracy.csv``.
 """
 
 from __future__ import annotations
@@ -46,6 +49,8 @@ METHODS = {
     "published MTC": ("mtc-judge", "mtc", 20),
 }
 _SYSTEMS, _QUERIES, _SAMPLES = 8, 30, 400
+_AVERAGED = ("coverage_pairs", "coverage_systems", "confidence", "accuracy", "half_width")
+_GRID = np.linspace(0.0, max(SHARES), 21)
 
 
 @dataclass(frozen=True)
@@ -141,42 +146,58 @@ def study(resamples: int, *, methods: tuple[str, ...] = tuple(METHODS), jobs: in
 
 
 def table(frame: pl.DataFrame) -> pl.DataFrame:
-    """Average over resamples at the shares that are reported."""
+    """Average over resamples at the shares that are reported, with standard errors over resamples (``…_se``)."""
     return (
         frame.filter(pl.col("share") >= 0)
         .group_by("method", "measure", "share", maintain_order=True)
         .agg(
             pl.len().alias("resamples"),
-            pl.col("coverage_pairs", "coverage_systems", "confidence", "accuracy", "half_width").mean(),
+            pl.col(_AVERAGED).mean(),
+            (pl.col(_AVERAGED).std() / pl.len().sqrt()).name.suffix("_se"),
         )
         .with_columns(excess=pl.col("confidence") - pl.col("accuracy"))
     )
 
 
-def judgments_to_reach(frame: pl.DataFrame, accuracies: tuple[float, ...]) -> pl.DataFrame:
-    """Find how many judgments it takes until the accuracy, averaged over resamples, reaches a value and stays there."""
-    curve = (
-        frame.filter(pl.col("measure") == "AG@5")
-        .with_columns(step=(pl.col("judged") / 10).round() * 10)
-        .group_by("method", "step")
-        .agg(pl.col("accuracy").mean(), pl.len())
-        .filter(pl.col("len") >= frame["resample"].n_unique() // 2)
-        .sort("method", "step")
-    )
+def accuracy_curves(frame: pl.DataFrame) -> pl.DataFrame:
+    """Average confidence and accuracy by AG@5 over resamples, at every percent of the items judged.
+
+    Every resample counts at every share, between two looks by a straight line. Averages at a *number* of judgments
+    would end with the largest collections alone, whose systems are easier to tell apart.
+    """
+    looks = frame.filter(pl.col("measure") == "AG@5").sort("judged")
     rows = []
-    for (method,), part in curve.group_by("method", maintain_order=True):
-        steps, reached = part["step"].to_numpy(), part["accuracy"].to_numpy()
+    for (method,), campaigns in looks.group_by("method", maintain_order=True):
+        curves = []
+        for _, campaign in campaigns.group_by("resample", maintain_order=True):
+            judged = campaign["judged"].to_numpy()
+            share = judged * max(SHARES) / judged[-1]
+            curves.append([np.interp(_GRID, share, campaign[name].to_numpy()) for name in ("confidence", "accuracy")])
+        found = np.array(curves)
+        mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(len(curves))
+        columns = {"confidence": mean[0], "accuracy": mean[1], "accuracy_se": error[1]}
+        rows.append(pl.DataFrame({"method": [method] * _GRID.size, "share": _GRID, **columns}))
+    order = {method: place for place, method in enumerate(METHODS)}
+    return pl.concat(rows).sort(pl.col("method").replace_strict(order, default=len(order)), "share")
+
+
+def shares_to_reach(curves: pl.DataFrame, accuracies: tuple[float, ...]) -> pl.DataFrame:
+    """Find what share of the items it takes until the averaged accuracy reaches a value and stays there."""
+    rows = []
+    for (method,), part in curves.group_by("method", maintain_order=True):
+        shares, reached = part["share"].to_numpy(), part["accuracy"].to_numpy()
         for accuracy in accuracies:
             below = np.flatnonzero(reached < accuracy)
             first = 0 if not below.size else int(below[-1]) + 1
-            rows.append(
-                {
-                    "method": method,
-                    "accuracy": accuracy,
-                    "judgments": float(steps[first]) if first < steps.size else None,
-                }
-            )
-    return pl.DataFrame(rows).pivot(on="accuracy", index="method", values="judgments")
+            share = float(shares[first]) if first < shares.size else None
+            rows.append({"method": method, "accuracy": accuracy, "share": share})
+    return pl.DataFrame(rows).pivot(on="accuracy", index="method", values="share")
+
+
+def write_summary(frame: pl.DataFrame, folder: Path) -> None:
+    """Write what the pictures are drawn from."""
+    table(frame).drop("excess").write_csv(folder / "coverage.csv", float_precision=4)
+    accuracy_curves(frame).write_csv(folder / "accuracy.csv", float_precision=4)
 
 
 def main() -> None:
@@ -185,15 +206,20 @@ def main() -> None:
     parser.add_argument("--resamples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, help="write all rows to this CSV file")
+    parser.add_argument("--rows", type=Path, help="take the rows of an earlier run from this CSV file")
+    parser.add_argument("--summary", type=Path, help="write coverage.csv and accuracy.csv to this folder")
     told = parser.parse_args()
-    frame = study(told.resamples, jobs=told.jobs)
+    frame = pl.read_csv(told.rows) if told.rows else study(told.resamples, jobs=told.jobs)
     if told.output:
         frame.write_csv(told.output)
+    if told.summary:
+        write_summary(frame, told.summary)
+    items = float(frame.filter(pl.col("share") == max(SHARES))["judged"].to_numpy().mean()) / max(SHARES)
     with pl.Config(tbl_rows=-1, tbl_cols=-1, float_precision=3, tbl_hide_dataframe_shape=True, tbl_width_chars=140):
-        print(table(frame).drop("resamples"))
-        print("Judgments until the accuracy by AG@5, averaged over resamples, stays at a value:")
-        print(judgments_to_reach(frame, (0.88, 0.89, 0.9, 0.91, 0.92, 0.93, 0.94)))
-    print(json.dumps({"resamples": told.resamples}))
+        print(table(frame).drop("resamples", *(f"{name}_se" for name in _AVERAGED)))
+        print(f"Share of the items, {items:.0f} on average, judged until the accuracy by AG@5 stays at a value:")
+        print(shares_to_reach(accuracy_curves(frame), (0.88, 0.89, 0.9, 0.91, 0.92, 0.93, 0.94)))
+    print(json.dumps({"resamples": frame["resample"].n_unique()}))
 
 
 if __name__ == "__main__":

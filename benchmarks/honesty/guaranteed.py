@@ -22,6 +22,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -170,11 +171,14 @@ def main() -> None:
     parser.add_argument(
         "--queries", choices=("all", "development", "reporting"), default="all", help="which queries of the collection"
     )
+    parser.add_argument("--output", type=Path, help="write the table to this CSV file")
     told = parser.parse_args()
     began = time.process_time()
     mirex = load_mirex()
     queries = {"all": None, "development": mirex.development, "reporting": mirex.reporting}[told.queries]
     made = table(study(told.seeds, queries=queries))
+    if told.output:
+        made.write_csv(told.output, float_precision=4)
     with pl.Config(
         tbl_rows=-1,
         tbl_cols=-1,

@@ -12,14 +12,23 @@ What is named here is loaded when it is first used, so that importing earmark co
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from earmark._lazy import lazily
 from earmark._version import __version__
 
 if TYPE_CHECKING:
-    from earmark.campaign.standing import Standing, propose, rank, stand
+    from earmark import crowd as crowd
+    from earmark import diagnose as diagnose
+    from earmark import plots as plots
+    from earmark import report as report
+    from earmark import simulation as simulation
+    from earmark.campaign.appraisal import Inference, Verdict
+    from earmark.campaign.outlook import Outlook, outlook
+    from earmark.campaign.plan import Plan
+    from earmark.campaign.standing import Standing, plan, propose, rank, stand
     from earmark.data.collection import Collection, describe
+    from earmark.data.content import Content, read_content
     from earmark.data.conversion import (
         judgments_from_dict,
         judgments_from_frame,
@@ -30,25 +39,33 @@ if TYPE_CHECKING:
         runs_from_records,
         runs_to_dict,
     )
+    from earmark.data.examples import example_path
     from earmark.data.ground_truth import Cliques, GroundTruth, OrderedGroups
     from earmark.data.judgments import Judgments
+    from earmark.data.matrices import Matrix, read_matrix, runs_from_matrices
     from earmark.data.metadata import Metadata
     from earmark.data.preference_files import read_preferences, write_preferences
     from earmark.data.preferences import Preferences
     from earmark.data.readers import read_cliques, read_groups, read_judgments, read_metadata, read_runs
     from earmark.data.runs import Runs
     from earmark.data.scales import BINARY, BROAD, FINE, Scale, parse_scale
-    from earmark.data.writers import write_judgments, write_runs
+    from earmark.data.writers import write_judgments, write_questions, write_runs
     from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError
-    from earmark.evaluation import Scores, evaluate
+    from earmark.evaluation import Scores, curves, evaluate
     from earmark.inference.confidence import Ranking
     from earmark.inference.systems import Comparison, compare, correlate
     from earmark.measures import Measure, parse
-    from earmark.simulation import SyntheticCollection, synthetic_collection
+    from earmark.measures.audition import audition, read_prototypes
+    from earmark.simulation.judged import Simulation, diagnose_predictor, simulate_campaigns
+    from earmark.simulation.synthetic import SyntheticCollection, synthetic_collection
 
 _HOME = {
-    "earmark.campaign.standing": ("Standing", "propose", "rank", "stand"),
+    "earmark.campaign.appraisal": ("Inference", "Verdict"),
+    "earmark.campaign.outlook": ("Outlook", "outlook"),
+    "earmark.campaign.plan": ("Plan",),
+    "earmark.campaign.standing": ("Standing", "plan", "propose", "rank", "stand"),
     "earmark.data.collection": ("Collection", "describe"),
+    "earmark.data.content": ("Content", "read_content"),
     "earmark.data.conversion": (
         "judgments_from_dict",
         "judgments_from_frame",
@@ -59,23 +76,27 @@ _HOME = {
         "runs_from_records",
         "runs_to_dict",
     ),
+    "earmark.data.examples": ("example_path",),
     "earmark.data.ground_truth": ("Cliques", "GroundTruth", "OrderedGroups"),
     "earmark.data.judgments": ("Judgments",),
+    "earmark.data.matrices": ("Matrix", "read_matrix", "runs_from_matrices"),
     "earmark.data.metadata": ("Metadata",),
     "earmark.data.preference_files": ("read_preferences", "write_preferences"),
     "earmark.data.preferences": ("Preferences",),
     "earmark.data.readers": ("read_cliques", "read_groups", "read_judgments", "read_metadata", "read_runs"),
     "earmark.data.runs": ("Runs",),
     "earmark.data.scales": ("BINARY", "BROAD", "FINE", "Scale", "parse_scale"),
-    "earmark.data.writers": ("write_judgments", "write_runs"),
+    "earmark.data.writers": ("write_judgments", "write_questions", "write_runs"),
     "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError"),
-    "earmark.evaluation": ("Scores", "evaluate"),
+    "earmark.evaluation": ("Scores", "curves", "evaluate"),
     "earmark.inference.confidence": ("Ranking",),
     "earmark.inference.systems": ("Comparison", "compare", "correlate"),
     "earmark.measures": ("Measure", "parse"),
-    "earmark.simulation": ("SyntheticCollection", "synthetic_collection"),
+    "earmark.measures.audition": ("audition", "read_prototypes"),
+    "earmark.simulation.judged": ("Simulation", "diagnose_predictor", "simulate_campaigns"),
+    "earmark.simulation.synthetic": ("SyntheticCollection", "synthetic_collection"),
 }
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_SUBMODULES = ("crowd", "diagnose", "plots", "report", "simulation")
 
 __all__ = [
     "BINARY",
@@ -84,60 +105,70 @@ __all__ = [
     "Cliques",
     "Collection",
     "Comparison",
+    "Content",
     "EarmarkError",
     "GroundTruth",
+    "Inference",
     "InputError",
     "Judgments",
+    "Matrix",
     "Measure",
     "Metadata",
     "NotConverged",
     "OrderedGroups",
+    "Outlook",
     "ParameterError",
+    "Plan",
     "Preferences",
     "Ranking",
     "Runs",
     "Scale",
     "Scores",
+    "Simulation",
     "Standing",
     "SyntheticCollection",
+    "Verdict",
     "__version__",
+    "audition",
     "compare",
     "correlate",
+    "curves",
     "describe",
+    "diagnose_predictor",
     "evaluate",
+    "example_path",
     "judgments_from_dict",
     "judgments_from_frame",
     "judgments_from_records",
     "judgments_to_dict",
+    "outlook",
     "parse",
     "parse_scale",
+    "plan",
     "propose",
     "rank",
     "read_cliques",
+    "read_content",
     "read_groups",
     "read_judgments",
+    "read_matrix",
     "read_metadata",
     "read_preferences",
+    "read_prototypes",
     "read_runs",
     "runs_from_dict",
     "runs_from_frame",
+    "runs_from_matrices",
     "runs_from_records",
     "runs_to_dict",
+    "simulate_campaigns",
     "stand",
     "synthetic_collection",
     "write_judgments",
     "write_preferences",
+    "write_questions",
     "write_runs",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'earmark' has no attribute '{name}'")
-    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+__getattr__, __dir__ = lazily(__name__, _HOME, submodules=_SUBMODULES)

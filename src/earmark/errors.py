@@ -61,5 +61,9 @@ class ParameterError(EarmarkError, ValueError):
     """An option or argument has a value that makes no sense here."""
 
 
+class MissingLibraryError(EarmarkError, ImportError):
+    """A library that only some people need is not installed."""
+
+
 class NotConverged(EarmarkError):  # noqa: N818 - reads as the sentence it is
     """An iterative method stopped before it reached an answer."""

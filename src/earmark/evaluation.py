@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import (
     Cliques,
     Floats,
@@ -30,18 +31,20 @@ from earmark.data.ground_truth import (
 )
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.matching import JudgedLists, match
+from earmark.data.phrases import counted
 from earmark.data.runs import Runs
 from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures import Measure, parse_all
 from earmark.measures.counting import is_relevant
+from earmark.measures.curves import CurveName, Curves, draw_curves
 
 Missing = Literal["zero", "drop"]
 Known = Judgments | Cliques | OrderedGroups | GroundTruth
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Shown):
     """The scores of systems: one value per measure, system and query.
 
     Parameters
@@ -142,9 +145,11 @@ class Scores:
     def __str__(self) -> str:
         return str(self.table())
 
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{note}</li>" for note in self.notes())
-        return self.table()._repr_html_() + (f"<ul>{notes}</ul>" if notes else "")
+    def _view(self) -> View:
+        """Show the means, best system of the first measure on top."""
+        counts = counted(len(self.systems), "system"), counted(len(self.measures), "measure")
+        sentence = f"{' by '.join(counts)}, means over {counted(len(self.queries), 'query', 'queries')}"
+        return View(sentence, [Sheet(self.table(), most=20)], self.notes())
 
 
 def name_some(names: Iterable[str], one: str, many: str, *, most: int = 5) -> str:
@@ -220,6 +225,68 @@ def evaluate(
         tuple(name for name in runs.queries if name not in truth.query_index),
         tuple(queries[relevant == 0]),
     )
+
+
+def curves(
+    runs: Runs,
+    known: Known,
+    curve: CurveName,
+    *,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    missing: Missing = "zero",
+    aggregation: Aggregation = "mean",
+    collection_size: int | None = None,
+) -> dict[str, Curves]:
+    """Draw one kind of curve for every system.
+
+    Parameters
+    ----------
+    runs, known, missing, aggregation, collection_size
+        As for :func:`evaluate`.
+    curve : {"pr", "roc", "lift", "normalised-lift", "dynamic-recall"}
+        Which, see :mod:`earmark.measures.curves`.
+    rel, cutoff
+        As for these; dynamic recall has no ``rel``.
+
+    Returns
+    -------
+    dict of str to Curves
+        By system, one curve per query; :func:`earmark.plots.plot_curves` draws their means.
+
+    Examples
+    --------
+    >>> import earmark
+    >>> runs = earmark.runs_from_dict({"a": {"q": {"d1": 2.0, "d2": 1.0}}})
+    >>> found = earmark.curves(runs, earmark.judgments_from_dict({"q": {"d2": 1}}), "pr")
+    >>> found["a"].mean_area
+    0.5
+    """
+    if missing not in ("zero", "drop"):
+        raise ParameterError(f"missing queries count zero or drop out, got '{missing}'")
+    lists, system, absent = judged_lists(
+        runs, ground_truth(known, aggregation=aggregation), collection_size=collection_size
+    )
+    drawn = draw_curves(lists, curve, rel=rel, cutoff=cutoff)
+    kept = ~absent[system, lists.query] if missing == "drop" else np.ones(system.size, dtype=bool)
+    return curves_by_system(drawn, system, kept, systems=runs.systems)
+
+
+def curves_by_system(
+    drawn: Curves, system: Ints, kept: NDArray[np.bool_], *, systems: tuple[str, ...]
+) -> dict[str, Curves]:
+    """Sort the curves of lists by whose lists they are, leaving out those that are not kept.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is left of a system.
+    """
+    chosen = {name: (system == index) & kept for index, name in enumerate(systems)}
+    nothing = next((name for name, mask in chosen.items() if not mask.any()), None)
+    if nothing is not None:
+        raise ParameterError(f"system '{nothing}' answered no judged query: nothing is left to average")
+    return {name: replace(drawn, y=drawn.y[mask], area=drawn.area[mask]) for name, mask in chosen.items()}
 
 
 def ground_truth(known: Known, *, aggregation: Aggregation = "mean") -> GroundTruth:

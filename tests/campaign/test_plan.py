@@ -252,9 +252,9 @@ def test_in_words() -> None:
     ]
     assert "In 50% of the simulated campaigns" in str(few)
     html = few._repr_html_()
-    assert html.startswith("<b>About 300 judgments")
+    assert "<b>Plan</b>: About 300 judgments" in html
     assert "<li>in 50%" in html
-    assert "judgments_low" in html
+    assert "hours at 30 s each" in html
 
 
 def test_large_collections_are_looked_at_less_often() -> None:

@@ -1,38 +1,100 @@
-"""``earmark demo``: it runs, is the same for the same seed, and the commands it names work on the files it writes."""
+"""``earmark demo``: the whole story, what it writes, and that the commands it names work on that."""
 
 from __future__ import annotations
 
-import json
+import html
+import io
+import re
+import shlex
+import sys
 from pathlib import Path
 
-from called import Cli
+import pytest
+from called import Cli, Said
+
+from earmark.cli.main import main
+from earmark.demo import collection
+
+WRITTEN = {"asked.csv", "clips", "content.ids.txt", "content.npy", "judgments.tsv", "listen.html", "metadata.csv"}
+WRITTEN |= {"progress.csv", "report.html", "runs.tsv"}
 
 
-def test_the_commands_that_the_demo_names_work(cli: Cli, tmp_path: Path) -> None:
-    shown = cli("demo", "--out", tmp_path / "demo")
-    assert shown.code == 0
-    assert "Which system is best?" in shown.out
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == {"runs.tsv", "judgments.tsv", "metadata.csv"}
-    named = [line.split()[1:] for line in shown.out.splitlines() if line.startswith("  earmark ")]
-    assert [words[0] for words in named] == ["evaluate", "compare", "simulate", "describe"]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "made here"
+
+
+@pytest.fixture(scope="module")
+def shown(folder: Path) -> Said:
+    """Run the demonstration once for all tests, as a shell would."""
+    with pytest.MonkeyPatch.context() as patch:
+        out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        code = main(["demo", "--out", str(folder)])
+        out.flush()
+        return Said(code, out.buffer.getvalue().decode(), err.getvalue())
+
+
+def test_the_demo_tells_the_story_and_writes_everything(shown: Said, folder: Path) -> None:
+    assert (shown.code, shown.err) == (0, "")
+    assert {path.name for path in folder.iterdir()} == WRITTEN
+    assert len(list((folder / "clips").iterdir())) == collection.number_of_songs()
+    for words in ("112 songs of 7 genres by 28 artists", "How few will do?", "the truth", "The campaign stopped after"):
+        assert words in shown.out
+    assert (folder / "report.html").as_uri() in shown.out
+    assert (folder / "listen.html").as_uri() in shown.out
+    table = [line.split() for line in shown.out.splitlines() if line.startswith(("all-three", "random"))]
+    assert any(cells[-1].startswith("0.") for cells in table)
+
+
+def test_the_report_says_who_is_best(shown: Said, folder: Path) -> None:
+    page = html.unescape(re.sub("<[^>]*>", "", (folder / "report.html").read_text()))
+    headline = next(line for line in shown.out.splitlines() if "best of 6 systems" in line)
+    assert headline in page
+    assert "While it was judged" in page
+
+
+def test_the_commands_that_the_demo_names_work(cli: Cli, shown: Said, folder: Path) -> None:
+    named = [shlex.split(line)[1:] for line in shown.out.splitlines() if line.startswith("  earmark ")]
+    assert [words[0] for words in named] == ["rank", "next", "report", "evaluate", "simulate", "features"]
     for words in named:
         said = cli(*words)
-        assert said.code == 0
-        assert all(json.loads(line) for line in said.out.splitlines())
+        assert said.code == 0, said.err
+        assert said.rows
 
 
-def test_the_demo_is_reproducible(cli: Cli, tmp_path: Path) -> None:
-    for folder in "ab":
-        assert cli("demo", "--out", tmp_path / folder, "--seed", 4).code == 0
-    assert cli("demo", "--out", tmp_path / "c", "--seed", 5).code == 0
-    for name in ("runs.tsv", "judgments.tsv", "metadata.csv"):
-        a, b, c = ((tmp_path / folder / name).read_bytes() for folder in "abc")
-        assert a == b
-        assert a != c
+def test_a_person_is_asked(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(collection, "ARTISTS", 1)
+    made = collection.make_collection(0, artists=1, songs=2, queries=6)
+    monkeypatch.setattr("earmark.demo.collection.make_collection", lambda *_, **__: made)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("2\n1\n" * 5 + "9\nq\n"))
+    said = cli("demo", "--ask", "--out", tmp_path / "d")
+    assert said.code == 0
+    assert said.err.count("How similar? [0/1/2/q]") == 12
+    assert "10 judged, " in said.out
+    assert "Enough for now." in said.out
+    assert (tmp_path / "d" / "report.html").exists()
+    assert len((tmp_path / "d" / "my-judgments.csv").read_text().splitlines()) == 11
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    again = cli("demo", "--ask", "--out", tmp_path / "d")
+    assert "You have judged 10 already" in again.out
+    assert f"--judgments {tmp_path / 'd' / 'my-judgments.csv'}" in again.out
 
 
 def test_a_folder_that_cannot_be_made_is_named(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     said = cli("demo", "--out", tmp_path / "taken")
     assert said.code == 2
-    assert said.err.startswith(f"earmark: {tmp_path / 'taken'}: expected a folder to write to, got ")
+    assert said.err.startswith(f"earmark: {tmp_path / 'taken'}")
+    assert "expected a folder to write to, got " in said.err
+
+
+def test_what_is_missing_is_said_before_any_work(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "librosa", None)
+    said = cli("demo", "--out", tmp_path / "d")
+    assert said.code == 2
+    assert "the demonstration needs librosa, which is not installed: pip install 'earmark[audio]'" in said.err
+    assert not (tmp_path / "d").exists()

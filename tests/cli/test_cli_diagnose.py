@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from called import Cli
 
-from earmark.demo import make_demo
+from made_up import write_made_up
 
 
 @pytest.fixture(scope="module")
 def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[Path | str]:
-    made = make_demo(tmp_path_factory.mktemp("demo"))
+    made = write_made_up(tmp_path_factory.mktemp("demo"))
     return [made.runs, "-j", made.judgments, "--metadata", made.metadata, "-m", "AG@5", "--repeats", "2"]
 
 

@@ -12,19 +12,19 @@ from called import Cli, Files
 from earmark.beliefs.beliefs import item_gains
 from earmark.data.collection import Collection
 from earmark.data.scales import BROAD, FINE
-from earmark.demo import make_demo
 from earmark.errors import ParameterError
 from earmark.predictors.base import Setting
 from earmark.predictors.ordinal import fit_ordinal
 from earmark.predictors.published import NamedModel
 from earmark.predictors.training import PastCollection, train, with_systems
 from earmark.simulation import synthetic_collection
+from made_up import write_made_up
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    make_demo(folder)
+    write_made_up(folder)
     return folder
 
 
@@ -151,7 +151,7 @@ def test_augmenting_is_seeded(cli: Cli, demo: Path, tmp_path: Path) -> None:
 
 
 def test_several_collections(cli: Cli, demo: Path, tmp_path: Path) -> None:
-    make_demo(tmp_path / "other", seed=1)
+    write_made_up(tmp_path / "other", seed=1)
     other = tmp_path / "other"
     also = f"{other / 'runs.tsv'},{other / 'judgments.tsv'},{other / 'metadata.csv'}"
     said = cli(*fit_command(demo, "--also", also, "-o", tmp_path / "m.json"))

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from called import Cli, Files
 
-from earmark.demo import make_demo
+from made_up import write_made_up
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    make_demo(folder)
+    write_made_up(folder)
     return folder
 
 

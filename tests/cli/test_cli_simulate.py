@@ -11,7 +11,7 @@ import pytest
 from called import Cli, Files
 
 from earmark.cli.simulate import steps_table
-from earmark.demo import make_demo
+from made_up import write_made_up
 
 FIELDS = [
     "kind",
@@ -32,7 +32,7 @@ FIELDS = [
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    make_demo(folder)
+    write_made_up(folder)
     return folder
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earmark.crowd.clips import MissingLibraryError, clip_bounds, cut_clip, cut_clips, fade_ends
-from earmark.errors import InputError, ParameterError
+from earmark.crowd.clips import clip_bounds, cut_clip, cut_clips, fade_ends
+from earmark.errors import InputError, MissingLibraryError, ParameterError
 
 RATE = 8000
 

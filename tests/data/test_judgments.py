@@ -75,7 +75,7 @@ def test_judgments_of_a_frame():
     }
     assert (judgments.scale.name, judgments.scale_guessed, len(judgments)) == ("binary", True, 2)
     assert str(judgments) == "2 judgments of 2 items by 2 assessors, scale binary"
-    assert judgments._repr_html_().startswith("<b>Judgments</b>: 2 judgments")
+    assert "<b>Judgments</b>: 2 judgments" in judgments._repr_html_()
     assert judgments.to_polars() is judgments.frame
     assert judgments.to_pandas()["query"].tolist() == ["5", "5"]
     named = Judgments.from_frame(frame(document=pl.Series(["a", "b"], dtype=pl.Categorical)), scale=BROAD)
@@ -118,3 +118,52 @@ def test_frames_that_lack_a_column_or_rows():
 def test_several_assessors_may_judge_one_item():
     judgments = Judgments.from_frame(frame(document=["a", "a"], assessor=["x", "y"]), scale=parse_scale("0..3"))
     assert aggregate(judgments.frame).rows() == [("q", "a", 0.5)]
+
+
+def some_judgments(*rows, scale=None, **columns):
+    frame = pl.DataFrame(rows, schema=["query", "document", "gain"], orient="row")
+    return Judgments.from_frame(
+        frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items()), scale=scale
+    )
+
+
+def test_later_judgments_of_an_item_count():
+    first = some_judgments(("q", "a", 2), ("q", "b", 1))
+    both = first.with_more(some_judgments(("q", "b", 0), ("q", "c", 2)))
+    assert both.frame.sort("document").rows() == [("q", "a", 2.0), ("q", "b", 0.0), ("q", "c", 2.0)]
+    assert len(first) == 2
+    assert both.with_more(first).frame.sort("document")["gain"].to_list() == [2.0, 1.0, 2.0]
+
+
+def test_every_assessor_has_a_judgment_of_their_own():
+    both = some_judgments(("q", "a", 2), assessor="x").with_more(some_judgments(("q", "a", 0), assessor="y"))
+    assert both.frame["gain"].to_list() == [2.0, 0.0]
+    with pytest.raises(ParameterError, match="only some of the judgments name their assessors"):
+        both.with_more(some_judgments(("q", "a", 0)))
+
+
+def test_what_was_not_marked_as_sampled_was_not():
+    both = some_judgments(("q", "a", 2), sampled=True).with_more(some_judgments(("q", "b", 0)))
+    assert both.frame["sampled"].to_list() == [True, False]
+
+
+def test_a_guessed_scale_gives_way():
+    low, high = some_judgments(("q", "a", 1)), some_judgments(("q", "b", 80))
+    assert (str(low.scale), str(high.scale)) == ("binary", "fine")
+    assert str(low.with_more(high).scale) == "fine"
+    stated = some_judgments(("q", "c", 2), scale=BROAD)
+    assert low.with_more(stated).scale == stated.with_more(low).scale == BROAD
+    with pytest.raises(InputError, match="expected gains on the scale broad, got 80"):
+        stated.with_more(high)
+    with pytest.raises(ParameterError, match=r"on the scale broad cannot be added to by some on 0\.\.3"):
+        stated.with_more(some_judgments(("q", "a", 3), scale=parse_scale("0..3")))
+
+
+def test_judgments_of_some_items():
+    judgments = some_judgments(("q", "a", 2), ("q", "b", 1), ("r", "a", 0), scale=BROAD)
+    items = pl.DataFrame({"query": ["r", "q", "s"], "document": ["a", "b", "a"], "priority": [1.0, 2.0, 3.0]})
+    some = judgments.select(items)
+    assert some.frame.rows() == [("q", "b", 1.0), ("r", "a", 0.0)]
+    assert some.scale == BROAD
+    with pytest.raises(InputError, match="expected items of which some are judged, got none"):
+        judgments.select(items.filter(pl.col("query") == "s"))

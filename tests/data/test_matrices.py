@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import pytrec_eval
 
-from earmark.data.matrices import Matrix, lists_from_matrix, read_ids, read_matrix
+from earmark.data.matrices import Matrix, lists_from_matrix, read_ids, read_matrix, runs_from_matrices
 from earmark.errors import InputError, ParameterError
 
 # Lists
@@ -434,3 +434,29 @@ def test_fifteen_thousand_tracks_in_far_less_than_a_gigabyte(tmp_path, fortran_o
     _, peak, size = peak_memory(tmp_path, 15_000, np.float32, fortran_order=fortran_order)
     assert size > 900e6
     assert peak < 300e6
+
+
+def test_runs_of_several_systems():
+    one = small_matrix()
+    other = Matrix(np.asarray(one.values).T.copy(), one.row_ids, one.column_ids)
+    runs = runs_from_matrices({"one": one, "other": other}, k=2, check_kind=False)
+    assert runs.systems == ("one", "other")
+    for name, matrix in (("one", one), ("other", other)):
+        own = runs.select([name]).to_polars().select("query", "document").sort("query", maintain_order=True)
+        lists = lists_from_matrix(matrix, k=2, check_kind=False).select("query", "document")
+        assert own.rows() == lists.sort("query", maintain_order=True).rows()
+
+
+def test_documents_that_are_infinitely_near_come_first():
+    values = np.array([[np.inf, 1.0, np.inf], [1.0, np.inf, 2.0], [np.inf, 2.0, np.inf]])
+    runs = runs_from_matrices({"s": Matrix(values, ("a", "b", "c"), ("a", "b", "c"))}, k=2, kind="similarity")
+    assert runs.scores is None
+    assert runs.to_polars().filter(pl.col("query") == "a")["document"].to_list() == ["c", "b"]
+
+
+def test_runs_of_nothing():
+    with pytest.raises(ParameterError, match="there is no matrix to make runs from"):
+        runs_from_matrices({}, k=1)
+    alone = Matrix(np.zeros((1, 1)), ("a",), ("a",))
+    with pytest.raises(InputError, match="expected documents to rank, got none that is not left out for system 's'"):
+        runs_from_matrices({"s": alone}, k=1)

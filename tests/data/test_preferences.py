@@ -160,8 +160,8 @@ def test_rows_without_a_choice_are_left_out_and_counted() -> None:
 def test_words_and_frames(some: Preferences) -> None:
     assert str(some) == "6 answers by 3 assessors to 3 pairs of documents, 2 queries"
     assert str(some.pairs()) == "3 pairs, 6 answers, 1 tie"
-    assert some._repr_html_().startswith(f"<b>Preferences</b>: {some}<div>")
-    assert some.pairs()._repr_html_().startswith("<b>PairTable</b>: 3 pairs, 6 answers, 1 tie<div>")
+    assert f"<b>Preferences</b>: {some}</p>" in some._repr_html_()
+    assert "<b>PairTable</b>: 3 pairs, 6 answers, 1 tie</p>" in some.pairs()._repr_html_()
     assert some.to_polars() is some.frame
     assert some.to_pandas().shape == (6, 6)
     assert some.pairs().to_pandas().shape == (3, 11)

@@ -15,7 +15,7 @@ from earmark.data.judgments import Judgments
 from earmark.data.readers import read_judgments, read_runs
 from earmark.data.runs import Runs
 from earmark.data.scales import parse_scale
-from earmark.data.writers import scores_give_order, write_judgments, write_runs
+from earmark.data.writers import scores_give_order, write_judgments, write_questions, write_runs
 from earmark.errors import InputError, ParameterError
 
 NAMES = ("run.tsv", "run.trec", "run.run", "run", "run.csv", "run.parquet", "run.tsv.gz", "run.txt.gz", "run.csv.gz")
@@ -257,3 +257,25 @@ def test_the_real_collection_survives(mirex: Path, tmp_path: Path) -> None:
     judgments = read_judgments(mirex / "judgments.txt")
     write_judgments(judgments, tmp_path / "qrels")
     assert as_rows(read_judgments(tmp_path / "qrels")) == as_rows(judgments)
+
+
+def test_questions_filled_in_are_judgments(tmp_path: Path) -> None:
+    path = tmp_path / "round.csv"
+    items = pl.DataFrame(
+        {"query": ["q,1", "q"], "document": ["a", 'b"'], "priority": [2.0, 1.0], "sampled": [True, False]}
+    )
+    write_questions(items, path)
+    assert path.read_text() == 'query,document,gain,sampled\n"q,1",a,,true\nq,"b""",,false\n'
+    with pytest.raises(InputError, match="no gain is filled in"):
+        read_judgments(path)
+    pl.read_csv(path).with_columns(gain=pl.Series([70, None])).write_csv(path)
+    assert read_judgments(path).frame.rows() == [("q,1", "a", 70.0, True)]
+    with pytest.raises(InputError, match="expected a file to write questions to, got one that holds answers already"):
+        write_questions(items, path)
+    write_questions(items.drop("sampled"), tmp_path / "plain.csv")
+    assert (tmp_path / "plain.csv").read_text().splitlines()[0] == "query,document,gain"
+
+
+def test_questions_in_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected an existing folder to write to"):
+        write_questions(pl.DataFrame({"query": ["q"], "document": ["a"]}), tmp_path / "no" / "round.csv")

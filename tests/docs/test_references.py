@@ -20,11 +20,11 @@ import typer
 
 import earmark
 from earmark.cli.main import app
-from earmark.demo import make_demo
+from made_up import write_made_up
 
 ROOT = Path(__file__).parents[2]
 DOCS, SOURCE = ROOT / "docs", ROOT / "src" / "earmark"
-PAGES = sorted([ROOT / "README.md", *DOCS.glob("*.md")])
+PAGES = sorted([ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("papers/*.md")])
 REFERENCES = DOCS / "references.md"
 
 KEY = re.compile(r"\b[A-Z][A-Za-z]*(?:19|20)\d\d[a-z]?\b")
@@ -244,7 +244,7 @@ def python_blocks(page: Path) -> str:
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=lambda page: page.name)
 def test_python_that_is_shown_runs(page: Path, tmp_path: Path) -> None:
     """The blocks of a page run one after the other, in a folder with the demonstration's runs.tsv and so on."""
-    make_demo(tmp_path)
+    write_made_up(tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", python_blocks(page)], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,32 @@ def test_measures_that_rank_alike_correlate(scores: earmark.Scores) -> None:
     rows = earmark.correlate(scores)
     assert rows.height == 3
     assert rows.filter((rows["measure_a"] == "AG@5") & (rows["measure_b"] == "nDCG@5"))["tau"][0] > 0.5
+
+
+def test_queries_that_belong_together_count_once(scores: earmark.Scores) -> None:
+    unit_of = {query: f"unit {place // 3}" for place, query in enumerate(scores.queries)}
+    compared = earmark.compare(scores, "AG@5", test="t", unit_of=unit_of)
+    means = {
+        unit: scores.of("AG@5")[:, [unit_of[query] == unit for query in scores.queries]].mean(axis=1)
+        for unit in sorted(set(unit_of.values()))
+    }
+    np.testing.assert_allclose(compared.scores, np.stack(list(means.values()), axis=1))
+    plain = earmark.compare(scores, "AG@5", test="t")
+    # A unit of its own for every query changes nothing.
+    alone = earmark.compare(scores, "AG@5", test="t", unit_of={query: query for query in scores.queries})
+    np.testing.assert_allclose(alone.tests.p_value, plain.tests.p_value)
+    # A query asked three times over is no evidence for anything more.
+    thrice = dataclasses.replace(
+        scores,
+        queries=tuple(f"{query} {copy}" for query in scores.queries for copy in range(3)),
+        values=np.repeat(scores.values, 3, axis=-1),
+    )
+    copies = {query: query.rsplit(" ", 1)[0] for query in thrice.queries}
+    once = earmark.compare(thrice, "AG@5", test="t", unit_of=copies)
+    np.testing.assert_allclose(once.tests.p_value, plain.tests.p_value)
+    assert np.all(earmark.compare(thrice, "AG@5", test="t").tests.p_value <= once.tests.p_value)
+
+
+def test_every_query_belongs_to_a_unit(scores: earmark.Scores) -> None:
+    with pytest.raises(ParameterError, match=f"query '{scores.queries[0]}' belongs to no unit"):
+        earmark.compare(scores, "AG@5", unit_of={})

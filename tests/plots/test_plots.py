@@ -25,6 +25,7 @@ from earmark.crowd.agreement import agreement_table
 from earmark.crowd.workers import worker_table
 from earmark.data.collection import Collection
 from earmark.data.preferences import Preferences
+from earmark.diagnose.calibration import accuracy_by_confidence
 from earmark.errors import EarmarkError, ParameterError
 from earmark.evaluation import ground_truth, judged_lists
 from earmark.inference.confidence import Ranking, rank_systems
@@ -325,3 +326,38 @@ def test_names_that_the_font_lacks_are_no_warning() -> None:
     axes = plots.plot_ranking(ranking_of({}, ("A", "B")))
     axes.set_title("日本")
     assert "日本" in plots.svg_text(axes, prefix="x", label="x")
+
+
+def test_a_ranking_may_be_held_in_other_ways() -> None:
+    made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
+    standing = earmark.stand(made.runs, metadata=made.metadata)
+    for data, plot in ((plots.ranking_data, plots.plot_ranking), (plots.pairs_data, plots.plot_pairs)):
+        shown = [data(held) for held in (standing.ranking(), standing.verdict(), standing)]
+        assert shown[0].equals(shown[1])
+        assert shown[0].equals(shown[2])
+        assert plot(standing).get_xlabel() == plot(standing.verdict()).get_xlabel()
+
+
+def test_a_notebook_shows_the_picture_itself() -> None:
+    made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
+    axes = plots.plot_ranking(earmark.stand(made.runs))
+    assert isinstance(axes, Axes)
+    image, size = axes._repr_png_()
+    assert image.startswith(b"\x89PNG")
+    width, height = axes.figure.get_size_inches()
+    assert size == {"width": round(92 * width), "height": round(92 * height)}
+    assert len(image) < 60_000
+    assert axes._repr_png_()[0] == image
+
+
+def test_axes_that_are_given_stay_what_they_are() -> None:
+    made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
+    own = Figure().add_subplot()
+    assert plots.plot_ranking(earmark.stand(made.runs), ax=own) is own
+
+
+def test_bins_of_confidence_are_drawn_as_a_diagnosis_is() -> None:
+    bins = accuracy_by_confidence([1.0, 2.0, -3.0], [0.55, 0.995, 1.0], [-1.0, 1.0, -1.0])
+    diagnosis = Diagnosis(0.0, {}, pl.DataFrame(), bins.frame())
+    assert plots.reliability_data(bins).equals(plots.reliability_data(diagnosis))
+    assert plots.plot_reliability(bins).get_xlabel() == "confidence in the order of a pair"

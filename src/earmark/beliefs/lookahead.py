@@ -9,6 +9,7 @@ the first will have been judged.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from earmark.beliefs.effects import Posterior
-from earmark.data.ground_truth import Floats
+from earmark.data.ground_truth import Floats, Ints
 
 
 class Lookahead(ABC):
@@ -36,8 +37,26 @@ class Lookahead(ABC):
     score_covariance: Floats
 
     @abstractmethod
-    def judge(self, item: int) -> None:
-        """Judge an item in thought."""
+    def judge(self, item: int, *, noise: float = 0.0) -> None:
+        """Judge an item in thought.
+
+        Parameters
+        ----------
+        item : int
+        noise : float, 0 or more
+            The variance of an answer about the gain, where one answer is not yet the truth.
+        """
+
+    @abstractmethod
+    def narrowed(self, row: int, items: Ints) -> Lookahead:
+        """Return a lookahead of its own on one of the scores and some of the items, which are numbered anew.
+
+        Parameters
+        ----------
+        row : int
+            Which of the scores.
+        items : ndarray of int, ascending
+        """
 
 
 class IndependentLookahead(Lookahead):
@@ -54,13 +73,22 @@ class IndependentLookahead(Lookahead):
         self.covariance = weights * variance
         self.score_covariance = self.covariance @ weights.T
 
-    def judge(self, item: int) -> None:
+    def judge(self, item: int, *, noise: float = 0.0) -> None:
         """Judge an item in thought."""
-        if self.variance[item] > 0:
-            told = self.covariance[:, item]
-            self.score_covariance -= np.outer(told, told) / self.variance[item]
-        self.variance[item] = 0.0
-        self.covariance[:, item] = 0.0
+        variance = self.variance[item] + noise
+        if variance <= 0:
+            return
+        told, left = self.covariance[:, item], noise / variance
+        self.score_covariance -= np.outer(told, told) / variance
+        self.variance[item] *= left
+        self.covariance[:, item] *= left
+
+    def narrowed(self, row: int, items: Ints) -> IndependentLookahead:
+        """Return a lookahead of its own on one of the scores and some of the items."""
+        one = copy.copy(self)
+        one.variance, one.covariance = self.variance[items], self.covariance[row : row + 1, items]
+        one.score_covariance = self.score_covariance[row : row + 1, row : row + 1].copy()
+        return one
 
 
 class CorrelatedLookahead(Lookahead):
@@ -79,7 +107,7 @@ class CorrelatedLookahead(Lookahead):
 
     def __init__(self, posterior: Posterior, weights: Floats) -> None:
         model, variances = posterior.model, posterior.variances[0]
-        self._model = model
+        self._offsets = model.offsets
         self._shared = model.shared.copy()
         self._spread = posterior.shared_covariance[0].copy()
         self._blocks: list[Floats] = []
@@ -110,34 +138,49 @@ class CorrelatedLookahead(Lookahead):
         self.covariance = np.concatenate(here, axis=1) + (weights @ through_shared) @ self._shared.T
         self.score_covariance = self.covariance @ weights.T
 
-    def judge(self, item: int) -> None:
-        """Judge an item in thought; its gain is then known exactly."""
-        model = self._model
-        query = int(model.query_of(np.array([item]))[0])
-        items = slice(model.offsets[query], model.offsets[query + 1])
-        block, within = self._blocks[query], item - int(model.offsets[query])
+    def judge(self, item: int, *, noise: float = 0.0) -> None:
+        """Judge an item in thought; without noise its gain is then known exactly."""
+        query = int(np.searchsorted(self._offsets, item, side="right")) - 1
+        items = slice(self._offsets[query], self._offsets[query + 1])
+        block, within = self._blocks[query], item - int(self._offsets[query])
         shared = self._shared[item].copy()
         through = self._spread @ shared
         with_item = self._shared @ through
         with_item[items] += block[within]
-        variance = with_item[item]
+        variance = with_item[item] + noise
         if variance <= 0:
             return
         told = self.covariance[:, item].copy()
         self.variance = np.maximum(self.variance - with_item**2 / variance, 0.0)
         self.covariance -= np.outer(told / variance, with_item)
         self.score_covariance -= np.outer(told, told) / variance
-        own = block[within, within]
+        own = block[within, within] + noise
         if own > 0:
             column = block[:, within].copy()
             block -= np.outer(column / own, column)
             self._shared[items] -= np.outer(column / own, shared)
         self._spread -= np.outer(through, through) / variance
+        if noise > 0:
+            return
         block[within] = 0.0
         block[:, within] = 0.0
         self._shared[item] = 0.0
         self.variance[item] = 0.0
         self.covariance[:, item] = 0.0
+
+    def narrowed(self, row: int, items: Ints) -> CorrelatedLookahead:
+        """Return a lookahead of its own on one of the scores and some of the items."""
+        one = copy.copy(self)
+        within = np.split(items, np.searchsorted(items, self._offsets[1:-1]))
+        one._blocks = [
+            block[np.ix_(here - start, here - start)]
+            for block, here, start in zip(self._blocks, within, self._offsets[:-1], strict=True)
+        ]
+        one._offsets = np.concatenate(([0], np.cumsum([here.size for here in within])))
+        one._shared, one._spread = self._shared[items], self._spread.copy()
+        one.variance, one.covariance = self.variance[items], self.covariance[row : row + 1, items]
+        one.score_covariance = self.score_covariance[row : row + 1, row : row + 1].copy()
+        return one
 
     def sum_variances(self, weights: csr_array[Any, tuple[int, int]]) -> Floats:
         """Return the variances of weighted sums of gains, for weights of shape (sums, items)."""

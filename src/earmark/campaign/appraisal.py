@@ -27,7 +27,9 @@ from earmark.beliefs.between_queries import between_query_covariance
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact import LinearEstimator
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo
+from earmark.data.display import Shown, View
 from earmark.data.ground_truth import Floats
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 from earmark.inference.anytime import FIRST_LOOK, AnyTime
 from earmark.inference.audit import Audit, audit
@@ -114,8 +116,8 @@ class Estimator:
         return estimate_montecarlo(self.setting.collection, beliefs, self.measure, rng=rng, samples=self._samples)
 
 
-@dataclass(frozen=True, eq=False)
-class Verdict:
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict(Shown):
     """What follows for the systems.
 
     Attributes
@@ -130,6 +132,12 @@ class Verdict:
     ranking: Ranking
     basis: str
     sampled: int | None = None
+
+    def _view(self) -> View:
+        """Show the ranking, and what it rests on."""
+        seen = self.ranking._view()
+        sample = "" if self.sampled is None else f", from {counted(self.sampled, 'sampled judgment')}"
+        return View(seen.sentence, seen.sheets, [f"{self.basis}{sample}", *seen.notes])
 
 
 class Appraiser:

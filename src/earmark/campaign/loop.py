@@ -20,6 +20,7 @@ from earmark.campaign.appraisal import Appraiser, Inference, Verdict, judging_me
 from earmark.campaign.policies import Policy, PolicyState
 from earmark.campaign.proportional import Audited, Proportional
 from earmark.campaign.stopping import Budget, StopDecision, StopRule, StopState
+from earmark.data.display import Shown, View
 from earmark.data.ground_truth import Floats, Ints
 from earmark.errors import ParameterError
 from earmark.inference.anytime import FIRST_LOOK
@@ -34,8 +35,8 @@ from earmark.predictors.base import Predictor, Setting
 Ask = Callable[[Ints], Floats]
 
 
-@dataclass(frozen=True, eq=False)
-class Look:
+@dataclass(frozen=True, eq=False, repr=False)
+class Look(Shown):
     """A campaign at one moment.
 
     Attributes
@@ -68,6 +69,13 @@ class Look:
         """How many items are judged."""
         return self.ranking.estimates.judged
 
+    def _view(self) -> View:
+        """Show the verdict, whether to stop, and what an audit says."""
+        seen = self.verdict._view()
+        said = [f"{'stop' if self.decision.stop else 'go on'}: {self.decision.reason}"]
+        audited = [] if self.audit is None else [str(self.audit)]
+        return View(seen.sentence, seen.sheets, [*said, *audited, *seen.notes])
+
 
 def play(
     setting: Setting,
@@ -83,6 +91,7 @@ def play(
     seed: int = 0,
     inference: Inference | None = None,
     audit: float = 0.0,
+    judged_gain: Floats | None = None,
 ) -> Iterator[Look]:
     """Go through a campaign, one look per batch, until the stop rule says so or everything is judged.
 
@@ -109,6 +118,8 @@ def play(
         How verdicts are reached; by default by the model, about these queries.
     audit : float, 0..1
         The share of judgments that follow the sample order, whatever the policy wants.
+    judged_gain : ndarray of float, shape (items,), optional
+        Where the campaign goes on from: the gain of every item judged so far, negative for the others.
     """
     if batch < 1 or update_every < 1:
         raise ParameterError(f"a batch and the wait between updates are 1 or more, got {batch} and {update_every}")
@@ -117,7 +128,7 @@ def play(
     chosen = Audited(policy, audit) if audit else policy
     samples = isinstance(chosen, Audited | Proportional)
     weights = system_weights(setting.collection, judging_measure(measure), scale=setting.scale)
-    gains, waiting = setting.unjudged, 0
+    gains, waiting = setting.unjudged if judged_gain is None else judged_gain, 0
     beliefs = predictor.predict(gains)
     while True:
         if appraiser.ready(gains):

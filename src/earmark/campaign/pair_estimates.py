@@ -41,7 +41,9 @@ from earmark.campaign.pair_design import Bools, PairAnswers
 from earmark.campaign.pair_likelihood import log_likelihood, verdict_probabilities
 from earmark.campaign.pair_model import NODE_WEIGHTS, NODES, PairPosterior
 from earmark.campaign.stop_state import StopState
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 from earmark.inference.confidence import interval, probability_better, sign_confidence
 
@@ -132,8 +134,8 @@ def _tables(lead: int, left: int, same_weight: float) -> tuple[Floats, Floats]:
     return verdict_probabilities(_AXIS, lead, left, same_weight)
 
 
-@dataclass(frozen=True, eq=False)
-class PreferenceEstimates:
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferenceEstimates(Shown):
     """What is believed about the preference precision of systems.
 
     Attributes
@@ -279,6 +281,21 @@ class PreferenceEstimates:
             }
         )
         return frame.filter(pl.Series(~self.identical))
+
+    def _view(self) -> View:
+        """Show the systems, and the pairs of them that are least sure."""
+        confidence = "no two systems to compare"
+        if self.mean_confidence is not None:
+            confidence = f"mean confidence {self.mean_confidence:.3f}, least {self.min_confidence:.3f}"
+        pairs = self.pairs_frame().drop("kind").sort("confidence", maintain_order=True)
+        return View(
+            f"preference precision of {counted(len(self.systems), 'system')}, {counted(self.answered, 'answer')}, "
+            f"{confidence}",
+            [
+                Sheet(self.systems_frame().drop("kind"), f"Precision with {100 * self.level:g}% intervals"),
+                Sheet(pairs, "Differences of pairs, the least sure first", most=5),
+            ],
+        )
 
     def summary(self) -> dict[str, Any]:
         """``kind``, ``answers``, ``questions``, ``candidates``, ``mean_confidence``, ``min_confidence``."""

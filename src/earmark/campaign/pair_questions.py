@@ -39,7 +39,9 @@ from earmark.campaign.pair_model import NODE_WEIGHTS, NODES, PairPosterior, fit_
 from earmark.campaign.pair_spreads import choose_spreads
 from earmark.campaign.stopping import Budget, StopDecision, StopRule
 from earmark.crowd.questions import question_ids
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 
 PairPolicy = Literal["adaptive", "told-apart", "random"]
@@ -52,8 +54,8 @@ _GROWTH, _TIED = 1.5, 1e-9
 # Policies
 
 
-@dataclass(frozen=True, eq=False)
-class PairProposal:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairProposal(Shown):
     """What to ask next, the most wanted first.
 
     Attributes
@@ -67,6 +69,11 @@ class PairProposal:
 
     pairs: Ints
     priority: Floats
+
+    def _view(self) -> View:
+        """Show the first of them."""
+        frame = pl.DataFrame({"pair": self.pairs, "priority": self.priority})
+        return View(f"{counted(self.pairs.size, 'pair')} of documents to ask about", [Sheet(frame)])
 
 
 def parse_pair_policy(text: str) -> PairPolicy:
@@ -221,8 +228,8 @@ def expected_information(posterior: PairPosterior, answers: Ints) -> Floats:
 # The loop
 
 
-@dataclass(frozen=True, eq=False)
-class PairLook:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairLook(Shown):
     """A campaign of pair questions at one moment.
 
     Attributes
@@ -238,6 +245,12 @@ class PairLook:
     answers: PairAnswers
     estimates: PreferenceEstimates
     decision: StopDecision
+
+    def _view(self) -> View:
+        """Show the estimates, and whether to stop."""
+        seen = self.estimates._view()
+        said = f"{'stop' if self.decision.stop else 'go on'}: {self.decision.reason}"
+        return View(seen.sentence, seen.sheets, [said, *seen.notes])
 
 
 class PairBeliever:

@@ -24,20 +24,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import Answers, Beliefs, Bools
+from earmark.beliefs.beliefs import Bools
 from earmark.campaign.loop import play
 from earmark.campaign.policies import Policy
 from earmark.campaign.stopping import StopRule
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
 from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 from earmark.measures import Measure
-from earmark.predictors.base import Maker, Predictor, Setting
+from earmark.predictors.base import Maker, Setting
 
 SECONDS_PER_JUDGMENT = 30.0
 COST_PER_JUDGMENT = 0.02
@@ -50,8 +50,8 @@ _BATCHES = 100
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Shown):
     """How many judgments simulated campaigns took.
 
     Attributes
@@ -202,12 +202,17 @@ class Plan:
     def __str__(self) -> str:
         return "\n".join((self.sentence(), *(f"{note[0].upper()}{note[1:]}." for note in self.notes())))
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes())
-        listed = f"<ul>{notes}</ul>" if notes else ""
-        return f"<b>{escape(self.sentence())}</b>{listed}{self.to_polars()._repr_html_()}"
+    def _view(self) -> View:
+        """Show the range: what one campaign in ten stays below, every second one, and nine in ten."""
+        share = (self.judged + self.range) / max(self.items, 1)
+        rows = {
+            "more judgments" if self.judged else "judgments": [f"{count:,}" for count in self.range],
+            "share of items": [f"{one:.0%}" for one in share],
+            f"hours at {SECONDS_PER_JUDGMENT:g} s each": [f"{one:,.1f}" for one in self.hours()],
+        }
+        ends = {end: [cells[place] for cells in rows.values()] for place, end in enumerate(("low", "median", "high"))}
+        played = f"{self.repeats:,} simulated campaigns, looked at every {self.batch:,} judgments"
+        return View(self.sentence(), [Sheet(pl.DataFrame({"": list(rows), **ends}))], [played, *self.notes()])
 
 
 def usual_batch(items: int) -> int:
@@ -285,7 +290,7 @@ def plan(
     for number, (truth, own) in enumerate(zip(truths, rng.spawn(repeats), strict=True)):
         looks = play(
             setting,
-            predictor=_Continued(predictor(setting), so_far),
+            predictor=predictor(setting),
             policy=policy,
             stop=stop,
             measure=measure,
@@ -294,6 +299,7 @@ def plan(
             batch=size,
             # Another sample for every campaign, where the policy draws one.
             seed=int(own.integers(2**32)),
+            judged_gain=so_far,
         )
         for look in looks:
             now = look.judged - (n_items - left)
@@ -307,19 +313,6 @@ def plan(
 
 def _say_nothing(_: int) -> None:
     pass
-
-
-class _Continued(Predictor):
-    """A predictor that knows some judgments besides those it is told: the loop itself begins with none."""
-
-    name: ClassVar[str] = "continued"
-
-    def __init__(self, predictor: Predictor, so_far: Floats) -> None:
-        super().__init__(predictor.setting)
-        self._predictor, self._so_far = predictor, so_far
-
-    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
-        return self._predictor.predict(np.where(judged_gain >= 0, judged_gain, self._so_far), answers)
 
 
 def _not_negative(number: float, what: str) -> float:

@@ -37,6 +37,7 @@ from importlib.metadata import entry_points
 from typing import ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
 from earmark.beliefs.beliefs import Beliefs, Bools
@@ -49,7 +50,9 @@ from earmark.campaign.priorities import (
     weighted_pairs_told_apart,
 )
 from earmark.data.collection import Collection
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import JudgingOrder
 
@@ -139,8 +142,8 @@ class PolicyState:
         return csr_array((summed.data / largest, summed.indices, summed.indptr), shape=summed.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class Proposal:
+@dataclass(frozen=True, eq=False, repr=False)
+class Proposal(Shown):
     """What to judge, the most wanted first.
 
     Attributes
@@ -159,6 +162,12 @@ class Proposal:
 
     def __len__(self) -> int:
         return self.items.size
+
+    def _view(self) -> View:
+        """Show the first of them."""
+        frame = pl.DataFrame({"item": self.items, "priority": self.priority, "sampled": self.sampled})
+        sampled = f", {int(self.sampled.sum()):,} of them sampled" if self.sampled.any() else ""
+        return View(f"{counted(len(self), 'item')} to judge{sampled}", [Sheet(frame)])
 
 
 class Policy(Protocol):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from earmark.beliefs.beliefs import Bools
+from earmark.data.display import Shown, View
 from earmark.data.ground_truth import Floats, Ints
 from earmark.errors import ParameterError
 
@@ -93,8 +94,8 @@ class StopState:
         return confidence
 
 
-@dataclass(frozen=True)
-class StopDecision:
+@dataclass(frozen=True, repr=False)
+class StopDecision(Shown):
     """Whether to stop, and why or why not.
 
     Attributes
@@ -106,6 +107,10 @@ class StopDecision:
 
     stop: bool
     reason: str
+
+    def _view(self) -> View:
+        """Say it in words."""
+        return View(f"{'stop' if self.stop else 'go on'}: {self.reason}")
 
 
 def _check_probabilities(confidence: Floats) -> None:

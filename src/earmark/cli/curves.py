@@ -12,8 +12,6 @@ from earmark.cli import options
 from earmark.cli.output import Column, Output, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
@@ -77,7 +75,8 @@ def curves(
 
     from earmark.cli.loading import load_known, load_runs
     from earmark.errors import ParameterError
-    from earmark.evaluation import ground_truth, judged_lists
+    from earmark.evaluation import curves_by_system, ground_truth, judged_lists
+    from earmark.measures.curves import draw_curves
 
     out = Output.choose(format, quiet=quiet)
     if curve == "dynamic-recall" and rel is not None:
@@ -86,14 +85,11 @@ def curves(
     lists = load_runs(runs, order=order, encoding=encoding)
     truth = ground_truth(known, aggregation=aggregate)
     judged, system, absent = judged_lists(lists, truth, collection_size=collection_size)
-    drawn = _draw(judged, curve, rel=rel, cutoff=cutoff)
+    drawn = draw_curves(judged, curve, rel=rel, cutoff=cutoff)
     if absent.any() and missing == "zero":
         out.note("queries that a system did not answer count as empty lists; leave them out with --missing drop")
     kept = ~absent[system, judged.query] if missing == "drop" else np.ones(system.size, dtype=bool)
-    for index, name in enumerate(lists.systems):
-        if missing == "drop" and absent[index].all():
-            raise ParameterError(f"system '{name}' answered no judged query: nothing is left to average")
-    means = _means(drawn, system, kept, systems=lists.systems)
+    means = curves_by_system(drawn, system, kept, systems=lists.systems)
     if out.for_people:
         if per_query:
             out.note("a table shows mean curves only: --per-query needs --format jsonl or csv")
@@ -105,30 +101,6 @@ def curves(
 
         rows = pl.concat([_query_rows(drawn, judged, system, kept, lists.systems), rows])
     out.rows(rows)
-
-
-def _draw(lists: JudgedLists, curve: CurveName, *, rel: float | None, cutoff: int | None) -> Curves:
-    from earmark.measures import curves as library
-
-    if curve == "dynamic-recall":
-        return library.dynamic_recall(lists, cutoff=cutoff)
-    by_name: dict[str, Callable[..., Curves]] = {
-        "pr": library.precision_recall,
-        "roc": library.roc,
-        "lift": library.lift,
-        "normalised-lift": library.normalised_lift,
-    }
-    return by_name[curve](lists, rel=rel, cutoff=cutoff)
-
-
-def _means(
-    drawn: Curves, system: NDArray[np.int64], kept: NDArray[np.bool_], *, systems: tuple[str, ...]
-) -> dict[str, Curves]:
-    """Return the curves of every system's lists."""
-    from dataclasses import replace
-
-    chosen = {name: (system == index) & kept for index, name in enumerate(systems)}
-    return {name: replace(drawn, y=drawn.y[mask], area=drawn.area[mask]) for name, mask in chosen.items()}
 
 
 def _rows(means: dict[str, Curves], systems: tuple[str, ...]) -> pl.DataFrame:

@@ -1,8 +1,9 @@
-"""``earmark demo``: the story so far on a small made-up collection."""
+"""``earmark demo``: music, systems that listen to it, and a campaign that finds out which of them is best."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,87 +13,228 @@ from earmark.cli import options
 from earmark.cli.output import Column, Output, number
 
 if TYPE_CHECKING:
-    from earmark.simulation import SyntheticCollection
-    from earmark.simulation.campaigns import Outcome
+    from collections.abc import Sequence
 
-_STOP = "mean:0.98"
-_LOOKS = (0, 20, 50, 100, 200)
-EXAMPLES = options.examples("earmark demo", "earmark demo --out somewhere --seed 7")
+    from earmark.data.ground_truth import Floats
+    from earmark.demo.collection import DemoCollection, DemoFiles
+    from earmark.demo.story import Campaign, Chapter
+
+EXAMPLES = options.examples(
+    "earmark demo",
+    "earmark demo --ask",
+    "earmark demo --out somewhere --seed 7",
+)
+_SECONDS_PER_JUDGMENT = 30
+_QUERIES_TO_HEAR = 6
 
 
 def demo(
+    ask: Annotated[
+        bool,
+        typer.Option(
+            "--ask",
+            metavar="",
+            help="Judge yourself: listen to the clips on a page and type your grades. Asked again, it goes on where "
+            "you stopped.",
+        ),
+    ] = False,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The folder to write to; it is made if it is not there.")
     ] = Path("earmark-demo"),
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a small collection up, evaluate its systems, and see how few judgments would have told which is better.
+    """Make music up, let six systems find what sounds similar, and see how few judgments tell which is best.
 
-    It takes a few seconds, needs no files, and ends with the commands that do the same on yours.
+    The music is synthesised and the systems are real: they hear timbre, rhythm or harmony. A made-up listener judges,
+    or you do with --ask. It takes less than a minute, needs no network, and ends with a report to open in a browser and
+    the commands that do the same on your files. It needs the extras audio and plots.
     """
-    from earmark.cli.comparison_tables import show_comparison
-    from earmark.cli.evaluate import show_means
-    from earmark.data.collection import Collection, describe
-    from earmark.demo import make_demo
-    from earmark.evaluation import evaluate
-    from earmark.inference.systems import compare
+    from earmark.audio.sound import load_librosa, load_soundfile
+    from earmark.data.scales import BROAD, FINE
+    from earmark.demo.story import Campaign
+    from earmark.plots.style import need_matplotlib
 
     screen = Output.choose("table", quiet=quiet)
-    made = make_demo(out, seed=seed)
-    collection = made.collection
-    facts = describe(Collection.from_runs(collection.runs), judgments=collection.judgments)
+    need_matplotlib()
+    load_soundfile("the demonstration")
+    load_librosa("the demonstration")
+    files, made = _make(screen, out, seed)
+    campaign = Campaign(made, BROAD if ask else FINE, seed=seed)
+    _introduce(screen, campaign, files)
+    if ask:
+        _ask(screen, campaign, files)
+    else:
+        _tell(screen, campaign, files)
+    _say_what_next(screen, files, asked=files.answers if ask else files.asked)
+
+
+def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoCollection]:
+    from earmark.demo.collection import DemoFiles, make_collection, number_of_songs, write_clip, write_collection
+    from earmark.demo.styles import Song
+    from earmark.errors import InputError
+
+    files = DemoFiles(folder)
+    try:
+        files.clips.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(expected="a folder to write to", got=str(error.strerror), path=folder) from None
+
+    def keep(song: Song, samples: Floats) -> None:
+        write_clip(song, samples, files)
+
+    with screen.progress(number_of_songs(), "making music and listening to it") as advance:
+        made = make_collection(seed, on_song=keep, on_sound=lambda: advance(1))
+    write_collection(made, files)
+    return files, made
+
+
+def _introduce(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
+    from earmark.data.collection import describe
+    from earmark.demo.systems import WHAT_THEY_HEAR
+
+    songs = campaign.made.songs
+    genres, artists = len({song.genre for song in songs}), len({song.artist for song in songs})
+    facts = describe(campaign.setting.collection)
     screen.show(
-        f"{facts.systems} systems answered {facts.queries} queries with {facts.results:,} tracks. As they often agree, "
-        f"a listener\nhad to judge only {facts.items:,} of them, from 0 (not similar) to 100 (very similar).\n",
-        "Which system is best?",
+        f"{len(songs)} songs of {genres} genres by {artists} artists were made up; they are in {files.clips}.\n"
+        f"{facts.systems} systems listened to them and answered {facts.queries} queries with 5 similar songs each:\n"
     )
-    scores = evaluate(collection.runs, collection.judgments, ["AG@5", "nDCG@5", "RBP(p=0.8)@5"])
-    show_means(scores, screen)
-    screen.show("\nAnd which differences are more than chance?")
-    show_comparison(compare(scores), screen, list_pairs=False)
-    _show_campaign(collection, screen, items=facts.items, seed=seed)
-    folder = shlex.quote(str(made.runs.parent))
-    files = f"{shlex.quote(str(made.runs))} --judgments {shlex.quote(str(made.judgments))}"
-    screen.show(
-        f"The collection is in {folder}. Try the same with it, and then with your own files:",
-        f"  earmark evaluate {files} -m AG@5 -m nDCG@5",
-        f"  earmark compare {files} -m AG@5",
-        f"  earmark simulate {files} --metadata {shlex.quote(str(made.metadata))} -m AG@5 --stop mean:0.95",
-        f"  earmark describe {files} --metadata {shlex.quote(str(made.metadata))}",
-    )
-
-
-def _show_campaign(collection: SyntheticCollection, screen: Output, *, items: int, seed: int) -> None:
-    """Show how sure one would have been, and how right, after few judgments."""
-    from earmark.measures import parse
-    from earmark.predictors.choose import PredictorChoice
-    from earmark.simulation.campaigns import Study
-
-    study = Study(
-        collection.runs,
-        collection.judgments,
-        parse("AG@5"),
-        PredictorChoice(),
-        stop=_STOP,
-        metadata=collection.metadata,
-        batch=10,
-        update_every=10,
-        seed=seed,
-    )
-    screen.show("How few judgments would have done? The listener is asked again, for what takes away most doubt:\n")
-    looks: list[Outcome] = []
-    with screen.progress(items, "judging") as advance:
-        for look in study.repeat(0):
-            advance(look.judged - (looks[-1].judged if looks else 0))
-            looks.append(look)
-    shown = [look for look in looks if look.judged in _LOOKS or look.kind == "stop"]
     screen.show_columns(
-        [Column("judged", [f"{look.judged:,}" for look in shown])],
+        [Column("system", list(WHAT_THEY_HEAR), numeric=False)],
+        [Column("what it hears", list(WHAT_THEY_HEAR.values()), numeric=False)],
+    )
+    hours = facts.items * _SECONDS_PER_JUDGMENT / 3600
+    screen.show(
+        f"\nWhich finds the most similar music? Together they found {facts.items:,} pairs of a query and a song.\n"
+        f"Judging all of them takes {hours:.1f} hours at {_SECONDS_PER_JUDGMENT} s each. How few will do?\n"
+    )
+
+
+def _tell(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
+    """Play the campaign with the made-up listener and compare it with the truth."""
+    from earmark.data.writers import write_judgments
+    from earmark.demo.listening import answers_page, write_page
+    from earmark.demo.story import decided_wrongly, first_answers, tell, write_progress
+
+    items = campaign.setting.collection.n_items
+    chapters: list[Chapter] = []
+    with screen.progress(items, "judging") as advance:
+        for chapter in tell(campaign):
+            advance(chapter.look.judged - (chapters[-1].look.judged if chapters else 0))
+            chapters.append(chapter)
+    _show_estimates(screen, campaign, chapters)
+    _show_confidence(screen, chapters)
+    last = chapters[-1].look
+    share = 100 * last.judged / items
+    screen.show(
+        f"\nThe campaign stopped after {last.judged:,} of {items:,} judgments ({share:.0f}%): {last.decision.reason}."
+    )
+    decided, wrong = decided_wrongly(campaign, last)
+    are = "are" if wrong > 1 else "is"
+    screen.show(f"Of {decided} pairs that it calls decided, {wrong or 'none'} {are} in the wrong order.\n")
+    heard = first_answers(campaign.made, queries=_QUERIES_TO_HEAR)
+    write_page(answers_page(heard, files.addresses(campaign.made.songs)), files.listening)
+    write_judgments(campaign.judgments(last.judged_gain), files.asked)
+    write_progress(campaign, chapters, files.progress)
+    _report(screen, campaign, last.judged_gain, files, chapters)
+
+
+def _show_estimates(screen: Output, campaign: Campaign, chapters: list[Chapter]) -> None:
+    from earmark.demo.story import MEASURE, pauses, told_frame
+
+    frame = told_frame(campaign, chapters)
+    columns = []
+    for chapter in pauses(chapters):
+        judged = chapter.look.judged
+        cells = [
+            f"{estimate:.2f} ±{half:.2f}"
+            for estimate, half in zip(frame[f"estimate_{judged}"], frame[f"half_{judged}"], strict=True)
+        ]
+        stops = "stop: " if chapter.look.decision.stop else ""
+        columns.append(Column(f"{stops}{judged or 'nothing'}\njudged", cells))
+    columns.append(Column("the truth\n(all judged)", [number(value, digits=2) for value in frame["truth"]]))
+    screen.show_columns(
+        [Column(f"\n{MEASURE}", frame["system"].to_list(), numeric=False)],
+        columns,
+        caption="± is half of a 95% interval; what makes all scores higher or lower together cancels in comparisons",
+    )
+
+
+def _show_confidence(screen: Output, chapters: list[Chapter]) -> None:
+    from earmark.demo.story import pauses
+
+    outcomes = [chapter.outcome for chapter in pauses(chapters)]
+    screen.show("")
+    screen.show_columns(
+        [Column("judged", [f"{one.judged:,}" for one in outcomes])],
         [
-            Column("how sure\n(mean confidence)", [number(look.mean_confidence, digits=3) for look in shown]),
-            Column("how right\n(pairs in order)", [number(look.accuracy, digits=3) for look in shown]),
-            Column("95% intervals that\nhold the truth", [number(look.coverage_pairs_95, digits=3) for look in shown]),
+            Column("how sure\n(mean confidence)", [number(one.mean_confidence, digits=3) for one in outcomes]),
+            Column("how right\n(pairs in order)", [number(one.accuracy, digits=3) for one in outcomes]),
+            Column(
+                "95% intervals of pairs\nthat hold the truth",
+                [number(one.coverage_pairs_95, digits=3) for one in outcomes],
+            ),
         ],
     )
-    screen.show(f"\nThe campaign stopped after {looks[-1].judged:,} of {items:,} judgments: {looks[-1].reason}.\n")
+
+
+def _ask(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
+    """Let the person at the terminal judge."""
+    from earmark.demo.asking import Enough, Person
+
+    person = Person(campaign, files, say=screen.show, hear=_hear)
+    if person.asked:
+        screen.show(f"You have judged {person.asked} already ({files.answers}); on we go.")
+    try:
+        for look in campaign.looks(person, judged_gain=person.gains.copy()):
+            ranking = look.ranking
+            order = ", ".join(ranking.systems_frame()["system"])
+            sure = number(ranking.mean_confidence, digits=2)
+            screen.show(f"\n{look.judged} judged, {sure} sure on average of the order: {order}\n")
+    except Enough:
+        screen.show("\nEnough for now.")
+    screen.show("")
+    _report(screen, campaign, person.gains, files)
+
+
+def _hear(prompt: str) -> str:
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    typed = sys.stdin.readline()
+    if not typed:
+        raise EOFError
+    return typed
+
+
+def _report(
+    screen: Output, campaign: Campaign, judged_gain: Floats, files: DemoFiles, chapters: Sequence[Chapter] = ()
+) -> None:
+    from earmark.demo.story import demo_findings
+    from earmark.report import say_verdict, write_report
+
+    findings = demo_findings(campaign, judged_gain, chapters)
+    write_report(findings, files.report)
+    said = say_verdict(findings.ranking, findings.outlook)
+    screen.show(said.headline, said.summary, "")
+
+
+def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path) -> None:
+    runs, judged, every, metadata, content, clips = (
+        shlex.quote(str(path))
+        for path in (files.runs, asked, files.judgments, files.metadata, files.content, files.clips)
+    )
+    known = (
+        f"--judgments {judged} --metadata {metadata} -m AG@5" if asked.exists() else f"--metadata {metadata} -m AG@5"
+    )
+    screen.show(
+        f"The report:       {files.report.resolve().as_uri()}",
+        f"Listen yourself:  {files.listening.resolve().as_uri()}\n",
+        "Try more with these files, and then with your own:",
+        f"  earmark rank {runs} {known}",
+        f"  earmark next {runs} {known} -n 10",
+        f"  earmark report {runs} {known} --content {content} -o {shlex.quote(str(files.folder / 'again.html'))}",
+        f"  earmark evaluate {runs} --judgments {every} -m AG@5 -m nDCG@5",
+        f"  earmark simulate {runs} --judgments {every} --metadata {metadata} -m AG@5 --stop mean:0.95",
+        f"  earmark features --audio {clips} -o {content}",
+    )

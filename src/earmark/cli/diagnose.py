@@ -49,6 +49,8 @@ def diagnose(
     artist_column: options.ArtistColumn = None,
     genre_column: options.GenreColumn = None,
     attribute: options.AttributeColumns = None,
+    content: options.ContentFile = None,
+    content_ids: options.ContentIds = None,
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
@@ -88,7 +90,7 @@ def diagnose(
     ground = load_ground(
         out,
         runs,
-        Files(metadata, teams, artist_column, genre_column, attribute, encoding),
+        Files(metadata, teams, artist_column, genre_column, attribute, encoding, content, content_ids),
         judgments=judgments,
         scale=scale,
         measure=measure,

@@ -1,7 +1,8 @@
-"""``earmark features``: what predictions are made from."""
+"""``earmark features``: what predictions are made from, of runs or of the sound of documents."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,11 +17,13 @@ EXAMPLES = options.examples(
     "earmark features runs.tsv --metadata metadata.tsv",
     "earmark features runs.tsv --metadata metadata.tsv --judgments judgments.tsv --feature aSYS --feature aART",
     "earmark features runs.tsv --metadata metadata.tsv --attribute decade --describe",
+    "earmark features --audio clips -o content.npy",
 )
+_SOUND = "Sound"
 
 
 def features(
-    runs: options.RunPaths,
+    runs: options.RunPathsIfAny = None,
     judgments: options.JudgmentsFile = None,
     scale: options.ScaleName = None,
     aggregate: options.AggregationName = "mean",
@@ -44,6 +47,27 @@ def features(
         bool,
         typer.Option("--describe", metavar="", help="Say what every feature means and where it comes from, no values."),
     ] = False,
+    audio: Annotated[
+        Path | None,
+        typer.Option(
+            "--audio",
+            metavar="DIR",
+            help="A folder of sound files: describe them by timbre, rhythm and harmony, each a document named "
+            "by its file. Needs the extra audio.",
+            rich_help_panel=_SOUND,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="With --audio, where to write the numbers: .npy, with the ids in a file beside it, .csv or .parquet. "
+            "Other commands take it as --content.",
+            rich_help_panel=_SOUND,
+        ),
+    ] = None,
     depth: options.Depth = None,
     order: options.OrderRule = "score",
     encoding: options.Encoding = "utf-8",
@@ -54,14 +78,25 @@ def features(
 
     An item's own judgment is left out of its features, as nothing could be learnt from them otherwise. Empty cells are
     features that cannot be computed for the item.
+
+    With --audio, describe what documents sound like instead: numbers that --content of other commands makes predictions
+    from.
     """
     from earmark.cli.loading import load_judgments, load_runs
     from earmark.cli.setting import Files, load_documents
     from earmark.data.scales import FINE
+    from earmark.errors import ParameterError
     from earmark.predictors.feature_glossary import glossary_table
     from earmark.predictors.feature_table import feature_table
 
     out = Output.choose(format, quiet=quiet)
+    if audio is not None:
+        _describe_sounds(out, audio, output, runs)
+        return
+    if not runs:
+        raise ParameterError("features are those of runs, or of the sounds in a folder (--audio DIR): give one of them")
+    if output is not None:
+        raise ParameterError("--output goes with --audio; features of runs are printed")
     known = None if judgments is None else load_judgments(judgments, out, scale=scale, encoding=encoding)
     documents = load_documents(Files(metadata, teams, artist_column, genre_column, attribute, encoding))
     lists = load_runs(runs, order=order, encoding=encoding)
@@ -90,3 +125,37 @@ def say_dropped(builder: FeatureBuilder, out: Output) -> None:
     if builder.dropped:
         why = "without --metadata" if builder.collection.metadata is None else "as the metadata do not know enough"
         out.note(f"{why} these features drop out: {', '.join(builder.dropped)}")
+
+
+def _describe_sounds(out: Output, folder: Path, output: Path | None, runs: list[Path] | None) -> None:
+    import numpy as np
+    import polars as pl
+
+    from earmark.audio.descriptors import column_names, describe_sound
+    from earmark.audio.sound import find_sounds, load_librosa, read_sound
+    from earmark.data.content import Content, write_content
+    from earmark.errors import ParameterError
+
+    if runs:
+        raise ParameterError("--audio describes sounds and reads no runs: give the one or the other")
+    load_librosa("describing sound")
+    sounds = find_sounds(folder)
+    rows = []
+    with out.progress(len(sounds), "listening") as advance:
+        for path in sounds.values():
+            rows.append(describe_sound(read_sound(path)).vector())
+            advance(1)
+    values = np.array(rows)
+    if output is None:
+        frame = pl.DataFrame(values, schema=column_names(), orient="row")
+        frame = frame.insert_column(0, pl.Series("document", list(sounds)))
+        if not out.for_people:
+            out.rows(frame)
+            return
+        out.show(f"{len(sounds):,} sounds, {values.shape[1]} numbers each; -o FILE keeps them for --content.")
+        return
+    written = write_content(Content(tuple(sounds), values), output)
+    if out.for_people:
+        out.show(f"{len(sounds):,} sounds, {values.shape[1]} numbers each:", *(f"  {path}" for path in written))
+        return
+    out.rows(pl.DataFrame({"file": [str(path) for path in written]}))

@@ -32,6 +32,8 @@ def next_items(
     artist_column: options.ArtistColumn = None,
     genre_column: options.GenreColumn = None,
     attribute: options.AttributeColumns = None,
+    content: options.ContentFile = None,
+    content_ids: options.ContentIds = None,
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
@@ -68,6 +70,7 @@ def next_items(
     from earmark.campaign.policies import make_policy
     from earmark.campaign.standing import Standing, proposal_frame
     from earmark.cli.setting import Files, load_ground
+    from earmark.data.writers import write_questions
     from earmark.predictors.choose import PredictorChoice
 
     out = Output.choose(format, quiet=quiet)
@@ -76,7 +79,7 @@ def next_items(
     ground = load_ground(
         out,
         runs,
-        Files(metadata, teams, artist_column, genre_column, attribute, encoding),
+        Files(metadata, teams, artist_column, genre_column, attribute, encoding, content, content_ids),
         judgments=judgments,
         scale=scale,
         measure=measure,
@@ -129,39 +132,3 @@ def _grouped(policy: Policy) -> Policy:
     if not isinstance(policy, Variance):
         raise ParameterError(f"--group-by-query is for the policy variance, '{policy}' cannot do it")
     return replace(policy, group_by_query=True)
-
-
-def write_questions(frame: pl.DataFrame, path: Path) -> None:
-    """Write items with an empty column ``gain``; a file in which somebody has answered is left alone.
-
-    Raises
-    ------
-    InputError
-        If the file is there and holds answers, or cannot be written.
-    """
-    import polars as pl
-
-    from earmark.data.tables import replacing
-    from earmark.errors import InputError
-
-    if path.is_file() and _is_answered(path):
-        raise InputError(
-            expected="a file to write questions to",
-            got="one that holds answers already",
-            path=path,
-            hint="name another file, or move this one away",
-        )
-    # Null and not an empty text, which would be written as two quotation marks.
-    questions = frame.select("query", "document", pl.lit(None, dtype=pl.String).alias("gain"), "sampled")
-    try:
-        with replacing(path) as temporary:
-            questions.write_csv(temporary)
-    except OSError as error:
-        raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
-
-
-def _is_answered(path: Path) -> bool:
-    import csv
-
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        return any((row.get("gain") or "").strip() for row in csv.DictReader(file))

@@ -54,6 +54,14 @@ RunPaths = Annotated[
         show_default=False,
     ),
 ]
+RunPathsIfAny = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="RUN",
+        help="Runs, one file or more, as for other commands; none with --audio.",
+        show_default=False,
+    ),
+]
 JudgmentsFile = Annotated[
     Path | None,
     typer.Option(
@@ -119,6 +127,27 @@ MetadataFile = Annotated[
         metavar="FILE",
         help="Metadata: a table whose header names the columns document, artist, genre and so on, or three columns "
         "document, artist and genre without a header.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+ContentFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--content",
+        metavar="FILE",
+        help="What documents are like, as numbers, such as an embedding of their sound: an array in .npy with the ids "
+        "of its rows beside it (content.ids.txt for content.npy), or a table with a column document and numbers. "
+        "Documents that are alike are judged alike, as far as judging shows. For the predictor hierarchical.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+ContentIds = Annotated[
+    Path | None,
+    typer.Option(
+        "--content-ids",
+        metavar="FILE",
+        help="The documents of the rows of --content, one id per line, where it is an array and they are not beside "
+        "it.",
         rich_help_panel=_KNOWN,
     ),
 ]

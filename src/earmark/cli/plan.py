@@ -30,6 +30,8 @@ def plan(
     artist_column: options.ArtistColumn = None,
     genre_column: options.GenreColumn = None,
     attribute: options.AttributeColumns = None,
+    content: options.ContentFile = None,
+    content_ids: options.ContentIds = None,
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
@@ -110,7 +112,7 @@ def plan(
     ground = load_ground(
         out,
         runs,
-        Files(metadata, teams, artist_column, genre_column, attribute, encoding),
+        Files(metadata, teams, artist_column, genre_column, attribute, encoding, content, content_ids),
         judgments=judgments,
         scale=scale,
         measure=measure,

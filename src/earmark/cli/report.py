@@ -51,6 +51,8 @@ def report(
     artist_column: options.ArtistColumn = None,
     genre_column: options.GenreColumn = None,
     attribute: options.AttributeColumns = None,
+    content: options.ContentFile = None,
+    content_ids: options.ContentIds = None,
     teams: options.TeamsFile = None,
     measure: options.OneMeasure = None,
     missing: options.SharedMissingRule = "zero",
@@ -97,6 +99,7 @@ def report(
     from earmark.campaign.standing import Standing
     from earmark.cli.rank import nothing_learnt
     from earmark.cli.setting import Files, load_ground
+    from earmark.data.content import content_files
     from earmark.errors import ParameterError
     from earmark.plots.style import need_matplotlib
     from earmark.predictors.choose import PredictorChoice
@@ -110,7 +113,7 @@ def report(
     ground = load_ground(
         out,
         runs,
-        Files(metadata, teams, artist_column, genre_column, attribute, encoding),
+        Files(metadata, teams, artist_column, genre_column, attribute, encoding, content, content_ids),
         judgments=judgments,
         scale=scale,
         measure=measure,
@@ -122,7 +125,8 @@ def report(
     made = choice(ground.setting)
     standing = Standing(ground.setting, ground.measure, made, ground.gains, made.predict(ground.gains, ground.answers))
     chosen = Inference(inference, target, anytime, whole_queries, level)
-    read = [path for path in (*runs, judgments, metadata, teams, model) if path is not None]
+    described = () if content is None else content_files(content, ids=content_ids)
+    read = [path for path in (*runs, judgments, metadata, *described, teams, model) if path is not None]
     findings = find(
         standing,
         chosen,
@@ -136,9 +140,9 @@ def report(
     findings = replace(findings, notes=(*findings.notes, *unlearnt))
     written = [output] if assets is None else [output, *write_assets(findings, assets)]
     write_report(findings, output)
-    said = say_verdict(findings.ranking)
+    said = say_verdict(findings.ranking, findings.outlook)
     if out.for_people:
-        out.show(said.headline, *([said.summary] if said.summary else []), *(f"  {path}" for path in written))
+        out.show(said.headline, *filter(None, (said.summary, said.ahead)), *(f"  {path}" for path in written))
         return
     out.rows(pl.DataFrame({"file": [str(path) for path in written], "verdict": [said.headline] * len(written)}))
 

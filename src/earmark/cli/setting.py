@@ -17,6 +17,7 @@ from earmark.cli.output import Output
 
 if TYPE_CHECKING:
     from earmark.beliefs.beliefs import Answers
+    from earmark.data.content import Content
     from earmark.data.ground_truth import Floats
     from earmark.data.judgments import Aggregation, Judgments
     from earmark.data.metadata import Metadata
@@ -39,17 +40,20 @@ class Files:
     genre: str | None = None
     attributes: Sequence[str] | None = None
     encoding: str = "utf-8"
+    content: Path | None = None
+    content_ids: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """What is known about documents and systems: metadata, the columns to use, and teams."""
+    """What is known about documents and systems: metadata, the columns to use, teams, and what documents are like."""
 
     metadata: Metadata | None
     teams: dict[str, str] | None
     artist: str
     genre: str
     attributes: tuple[str, ...]
+    content: Content | None = None
 
     def setting(self, runs: Runs, scale: Scale, *, depth: int | None) -> Setting:
         """Pool runs into a collection that knows its documents."""
@@ -57,11 +61,12 @@ class Documents:
         from earmark.predictors.base import Setting
 
         collection = Collection.from_runs(runs, depth=depth, metadata=self.metadata)
-        return Setting(collection, scale, self.teams, self.artist, self.genre, self.attributes)
+        return Setting(collection, scale, self.teams, self.artist, self.genre, self.attributes, self.content)
 
 
 def load_documents(files: Files) -> Documents:
-    """Read metadata and teams; every column that was named has to be there."""
+    """Read metadata, content and teams; every column that was named has to be there."""
+    from earmark.data.content import read_content
     from earmark.data.readers import read_metadata
     from earmark.data.teams import read_teams
     from earmark.errors import ParameterError
@@ -75,12 +80,15 @@ def load_documents(files: Files) -> Documents:
             if metadata is None:
                 raise ParameterError(f"{option} {column} names a column of the metadata: give --metadata too")
             metadata.attribute(column)
+    if files.content is None and files.content_ids is not None:
+        raise ParameterError("--content-ids names the rows of --content: give that too")
     return Documents(
         metadata,
         None if files.teams is None else read_teams(files.teams, encoding=files.encoding),
         files.artist or "artist",
         files.genre or "genre",
         tuple(files.attributes or ()),
+        None if files.content is None else read_content(files.content, ids=files.content_ids, encoding=files.encoding),
     )
 
 
@@ -141,6 +149,7 @@ def load_ground(
         used = choice.usual_scale()
         out.note(f"no judgments tell the scale: taking {used}; name it with --scale")
     setting = documents.setting(lists, used, depth=chosen.cutoff)
+    _say_content(setting, choice, files, out)
     gains, answers = setting.unjudged, None
     if known is not None:
         gains = item_gains(setting.collection, known, aggregation=aggregate)
@@ -148,6 +157,31 @@ def load_ground(
         _say_unused(known, gains, chosen, out)
     _say_depths(lists, chosen, out)
     return Ground(lists, documents, chosen, setting, known, gains, answers)
+
+
+def _say_content(setting: Setting, choice: PredictorChoice, files: Files, out: Output) -> None:
+    """Say how much of the collection has content, and what becomes of it."""
+    from earmark.data.phrases import counted
+    from earmark.errors import InputError
+    from earmark.predictors.content import count_known
+
+    if setting.content is None:
+        return
+    try:
+        documents, queries = count_known(setting.collection, setting.content)
+    except InputError as error:
+        raise InputError(expected=error.expected, got=error.got, path=files.content, hint=error.hint) from None
+    if not choice.uses_content:
+        out.note("--content is used by the predictor hierarchical only")
+        return
+    of_documents = counted(len(setting.collection.documents), "document")
+    of_queries = counted(len(setting.collection.queries), "query", "queries")
+    out.note(f"{documents:,} of {of_documents} and {queries:,} of {of_queries} have content")
+    if not queries:
+        out.note(
+            "no query is among the documents of --content, so nothing tells how near documents are to their query: "
+            "only how alike they are counts"
+        )
 
 
 def _one_measure(given: Sequence[str] | None, runs: Runs, out: Output) -> Measure:

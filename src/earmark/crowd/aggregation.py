@@ -31,7 +31,9 @@ from earmark.crowd.bradley_terry import fit_bradley_terry, fit_davidson
 from earmark.crowd.cycles import count_cycles
 from earmark.crowd.worker_model import FIRST, SAME, SECOND, fit_worker_model
 from earmark.data.answers import COLUMNS
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import InputError, ParameterError
 from earmark.measures.preference import AgreementLevel
@@ -41,8 +43,8 @@ Method = Literal["majority", "bradley-terry", "davidson", "one-coin", "dawid-ske
 _EQUAL = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Aggregated:
+@dataclass(frozen=True, eq=False, repr=False)
+class Aggregated(Shown):
     """One answer per pair.
 
     Attributes
@@ -68,6 +70,20 @@ class Aggregated:
     cycles: pl.DataFrame
     documents: pl.DataFrame = field(default_factory=pl.DataFrame)
     workers: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def _view(self) -> View:
+        """Show the first pairs, and the documents and workers where the method says something about them."""
+        same = int((self.preferences["choice"] == "same").sum())
+        sentence = f"{counted(self.preferences.height, 'pair')} by {self.method}, {same:,} of them the same"
+        pairs = self.preferences.drop("assessor")
+        return View(
+            sentence,
+            [
+                Sheet(pairs, "One answer per pair", most=5),
+                Sheet(self.documents, "Documents", most=5),
+                Sheet(self.workers, "Workers", most=5),
+            ],
+        )
 
     def to_preferences(self) -> Preferences:
         """Return the preferences as answers of one assessor, who is called as the method."""

@@ -30,6 +30,7 @@ import numpy as np
 import polars as pl
 from scipy import special
 
+from earmark.data.display import Sheet, Shown, View, written_cells
 from earmark.data.ground_truth import Floats, Ints
 from earmark.data.preferences import PairTable
 from earmark.errors import InputError, ParameterError
@@ -40,8 +41,8 @@ EVERYTHING = "all"
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class RandomAnswering:
+@dataclass(frozen=True, eq=False, repr=False)
+class RandomAnswering(Shown):
     """Agreement compared with that of people who answer at random.
 
     Attributes
@@ -63,6 +64,12 @@ class RandomAnswering:
     p_value: float
     simulated_p_value: float
     levels: pl.DataFrame
+
+    def _view(self) -> View:
+        """Show how many questions reach every level of agreement, beside what chance would give."""
+        chance = written_cells([self.simulated_p_value])[0]
+        sentence = f"agreement as by answers at random? χ² = {self.statistic:.1f}, df {self.df}, p = {chance}"
+        return View(sentence, [Sheet(self.levels)])
 
 
 def random_agreement(n: int) -> tuple[Ints, Floats]:

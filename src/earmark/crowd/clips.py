@@ -19,19 +19,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
+from earmark.audio.sound import load_soundfile
 from earmark.data.ground_truth import Floats
 from earmark.data.tables import replacing, require_file
-from earmark.errors import EarmarkError, InputError, ParameterError
+from earmark.errors import InputError, ParameterError
 
 START, SECONDS, FADE = 60.0, 30.0, 0.005
-
-
-class MissingLibraryError(EarmarkError, ImportError):
-    """A library that only some people need is not installed."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,7 @@ def cut_clip(
     InputError
         If the recording cannot be read or is empty, or the clip cannot be written.
     """
-    soundfile = _soundfile()
+    soundfile = load_soundfile("cutting clips")
     path = require_file(source)
     try:
         with soundfile.SoundFile(path) as recording:
@@ -156,16 +152,3 @@ def cut_clips(
         raise InputError(expected="an existing folder to write clips to", got="nothing there", path=folder)
     pairs = zip(sources, targets, strict=True)
     return [cut_clip(source, target, start=start, seconds=seconds, fade=fade) for source, target in pairs]
-
-
-def _soundfile() -> ModuleType:
-    try:
-        import soundfile
-    except ImportError:
-        raise MissingLibraryError(
-            "cutting clips needs soundfile, which is not installed: pip install 'earmark[audio]'"
-        ) from None
-    except OSError as error:
-        raise MissingLibraryError(f"cutting clips needs soundfile, which cannot be loaded: {error}") from None
-    module: ModuleType = soundfile
-    return module

@@ -23,12 +23,14 @@ import numpy as np
 import polars as pl
 
 from earmark.crowd.krippendorff import Alpha, Metric, krippendorff_alpha
+from earmark.data.display import Sheet, Shown, View, written_cells
 from earmark.data.judgments import Judgments
+from earmark.data.phrases import counted
 from earmark.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
-class AssessorErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class AssessorErrors(Shown):
     """How far assessors are from one another.
 
     Attributes
@@ -48,6 +50,12 @@ class AssessorErrors:
     mean_rmse: float
     pooled_rmse: float
     items: int
+
+    def _view(self) -> View:
+        """Show every two assessors."""
+        apart = written_cells([self.mean_rmse])[0]
+        sentence = f"{counted(self.items, 'item')} judged by several, two assessors are {apart} apart (RMSE)"
+        return View(sentence, [Sheet(self.pairs)])
 
 
 def judged_by_several(judgments: Judgments) -> pl.DataFrame:

@@ -7,16 +7,17 @@ Only documents that both hold are compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import polars as pl
 
+from earmark.data.display import Shown, View, facts
 from earmark.data.ground_truth import OrderedGroups
 from earmark.data.phrases import counted
 
 
-@dataclass(frozen=True)
-class GroupAgreement:
+@dataclass(frozen=True, repr=False)
+class GroupAgreement(Shown):
     """How far two partial orders agree, over all queries.
 
     Attributes
@@ -56,6 +57,10 @@ class GroupAgreement:
             f"{self.agreeing:,} of {counted(self.pairs, 'pair')} of documents agree, {self.opposite:,} of "
             f"{self.ordered_by_both:,} ordered by both are opposite, {queries}"
         )
+
+    def _view(self) -> View:
+        """Show the counts and shares."""
+        return View(str(self), [facts(**asdict(self), share=self.share, ordered_share=self.ordered_share)])
 
 
 def compare_groups(one: OrderedGroups, other: OrderedGroups) -> GroupAgreement:

@@ -66,14 +66,16 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
+from earmark.data.display import Shown, View, facts, written_cells
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 
 Metric = Literal["nominal", "ordinal", "interval"]
@@ -83,8 +85,8 @@ _CHUNK = 1 << 22
 _LARGEST_PATTERN = 2.0**62
 
 
-@dataclass(frozen=True)
-class Alpha:
+@dataclass(frozen=True, repr=False)
+class Alpha(Shown):
     """Krippendorff's alpha with an interval.
 
     Attributes
@@ -114,6 +116,12 @@ class Alpha:
     answers: int
     clusters: int
     assessors: int
+
+    def _view(self) -> View:
+        """Say it with its interval."""
+        alpha, low, high = written_cells([self.alpha, self.low, self.high])
+        sentence = f"{alpha} ({100 * self.level:g}% interval {low} to {high}), {self.metric}"
+        return View(f"{sentence}, {counted(self.units, 'unit')}", [facts(**asdict(self))])
 
 
 @dataclass(frozen=True, eq=False)

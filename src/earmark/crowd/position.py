@@ -14,17 +14,20 @@ worker and about the same pair are alike, see :mod:`~earmark.crowd.shares`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from earmark.crowd.shares import ClusteredShare, clustered_share
+from earmark.data.display import Sheet, Shown, View
+from earmark.data.phrases import counted
 from earmark.data.preferences import Preferences
 
 
-@dataclass(frozen=True)
-class PositionBias:
+@dataclass(frozen=True, repr=False)
+class PositionBias(Shown):
     """How often the document on the right was chosen.
 
     Attributes
@@ -55,6 +58,12 @@ class PositionBias:
                 "answers": [one.answers for _, one in rows],
             }
         ).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _view(self) -> View:
+        """Show how often the right was chosen."""
+        right = "–" if math.isnan(self.every.share) else f"{self.every.share:.1%}"
+        sentence = f"{right} of {counted(self.every.answers, 'answer')} chose the right"
+        return View(sentence, [Sheet(self.to_polars())])
 
 
 def position_bias(preferences: Preferences, *, level: float = 0.95) -> PositionBias:

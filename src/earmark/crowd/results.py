@@ -36,6 +36,7 @@ import polars as pl
 from earmark.crowd.numbered import NumberedColumns, find_columns, gather_options
 from earmark.crowd.platforms import MAPPINGS, ResultMapping
 from earmark.data.answers import COLUMNS, BadAnswer, check_answers
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.phrases import counted
 from earmark.data.preferences import Preferences
 from earmark.data.tables import Table, parse_number, read_named, require_file
@@ -46,8 +47,8 @@ REJECTED, NO_CHOICE, NO_STRENGTH, REPEATED = REASONS = ("rejected", "no choice",
 _JSON_COLUMN = "Answer.taskAnswers"
 
 
-@dataclass(frozen=True, eq=False)
-class ImportReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class ImportReport(Shown):
     """What became of a file of results.
 
     Attributes
@@ -85,13 +86,22 @@ class ImportReport:
         parts += [f"{count:,} left out: {reason}" for reason, count, _ in left if count]
         return "; ".join(parts)
 
+    def _view(self) -> View:
+        """Show what became of the answers."""
+        return View(str(self), [Sheet(self.to_polars())])
 
-@dataclass(frozen=True, eq=False)
-class ImportedResults:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImportedResults(Shown):
     """Preferences from a platform, and what became of the rest."""
 
     preferences: Preferences
     report: ImportReport
+
+    def _view(self) -> View:
+        """Show what was kept and what became of the rest."""
+        seen, rest = self.preferences._view(), self.report._view()
+        return View(seen.sentence, [*seen.sheets, *rest.sheets], [rest.sentence])
 
 
 def read_results(

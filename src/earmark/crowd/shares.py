@@ -25,19 +25,21 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special
 
+from earmark.data.display import Shown, View, facts, written_cells
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 
 
-@dataclass(frozen=True)
-class ClusteredShare:
+@dataclass(frozen=True, repr=False)
+class ClusteredShare(Shown):
     """A share of answers, its interval, and a test of one value.
 
     Attributes
@@ -58,6 +60,11 @@ class ClusteredShare:
     p_value: float
     null: float
     answers: int
+
+    def _view(self) -> View:
+        """Say it with its interval."""
+        share, low, high = written_cells([self.share, self.low, self.high])
+        return View(f"{share} ({low} to {high}) of {counted(self.answers, 'answer')}", [facts(**asdict(self))])
 
 
 def require_level(level: float) -> None:

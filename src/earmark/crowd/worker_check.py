@@ -21,7 +21,7 @@ SRBENCH: A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recomm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +31,9 @@ from scipy import special
 
 from earmark.crowd.shares import normal_quantile, wilson_interval
 from earmark.crowd.traps import refuse_contradictions, turn
+from earmark.data.display import Sheet, Shown, View, facts, written_cells
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.preferences import Preferences
 from earmark.errors import InputError, ParameterError
 
@@ -88,8 +90,8 @@ class RejectionRule:
         return np.where(self.checks(answers, traps), fails, 0.0)
 
 
-@dataclass(frozen=True)
-class ExpectedErrors:
+@dataclass(frozen=True, repr=False)
+class ExpectedErrors(Shown):
     """How many workers a rule is expected to judge wrongly.
 
     Attributes
@@ -110,6 +112,11 @@ class ExpectedErrors:
     cheaters_missed: float
     honest_accuracy: float
     cheater_accuracy: float
+
+    def _view(self) -> View:
+        """Show who is expected to be judged wrongly."""
+        wronged, missed = written_cells([self.honest_rejected, self.cheaters_missed])
+        return View(f"{wronged} honest workers rejected and {missed} cheaters missed", [facts(**asdict(self))])
 
 
 def expected_errors(
@@ -155,8 +162,8 @@ def expected_errors(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class WorkerCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkerCheck(Shown):
     """What the traps say about every worker.
 
     Attributes
@@ -179,6 +186,16 @@ class WorkerCheck:
     def rejected(self) -> tuple[str, ...]:
         """The workers who are rejected."""
         return tuple(self.workers.filter(pl.col("decision") == REJECTED)["assessor"])
+
+    def _view(self) -> View:
+        """Show the workers, those who are rejected first, then by their share of traps."""
+        counts = {name: int((self.workers["decision"] == name).sum()) for name in (REJECTED, KEPT, UNCHECKED)}
+        told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        place = pl.col("decision").replace_strict({name: place for place, name in enumerate(counts)})
+        frame = self.workers.sort(place, "share", nulls_last=True, maintain_order=True)
+        frame = frame.select("assessor", "decision", "answers", "traps", "right", "share", "low", "high")
+        rule = f"rejected with {self.rule.min_answers:,} answers or more and less than {self.rule.min_right:.0%} right"
+        return View(f"{counted(self.workers.height, 'worker')}: {told}", [Sheet(frame)], [rule])
 
     @cached_property
     def _is_rejected(self) -> npt.NDArray[np.bool_]:

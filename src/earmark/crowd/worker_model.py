@@ -40,7 +40,9 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import NotConverged, ParameterError
 
@@ -56,8 +58,8 @@ _LOWEST = float(np.log(1e-12))
 _SHORTEST_LEAP = 1.1
 
 
-@dataclass(frozen=True, eq=False)
-class WorkerModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkerModel(Shown):
     """Workers and true answers, as far as they can be told.
 
     Attributes
@@ -119,6 +121,11 @@ class WorkerModel:
                 "right": chosen[:, 1] / chosen.sum(axis=1),
             }
         ).sort("reliability", descending=True, maintain_order=True)
+
+    def _view(self) -> View:
+        """Show the most reliable workers."""
+        workers, pairs = counted(len(self.assessors), "worker"), counted(len(self.pairs), "pair")
+        return View(f"{workers} on {pairs} of documents, {self.turns:,} turns", [Sheet(self.workers())])
 
 
 def fit_worker_model(

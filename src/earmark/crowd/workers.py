@@ -11,20 +11,22 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
 from scipy import special
 
 from earmark.crowd.shares import normal_quantile
+from earmark.data.display import Shown, View, facts, written_cells
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.preferences import Preferences
 from earmark.inference.rank_correlation import spearman_rho
 
 
-@dataclass(frozen=True)
-class VolumeCorrelation:
+@dataclass(frozen=True, repr=False)
+class VolumeCorrelation(Shown):
     """How the number of answers goes together with agreement, over workers.
 
     Attributes
@@ -47,9 +49,15 @@ class VolumeCorrelation:
     p_value: float
     spearman: float
 
+    def _view(self) -> View:
+        """Say it with its interval."""
+        pearson, low, high = written_cells([self.pearson, self.low, self.high])
+        sentence = f"{pearson} ({low} to {high}) over {counted(self.workers, 'worker')}"
+        return View(sentence, [facts(**asdict(self))])
 
-@dataclass(frozen=True)
-class AnswerTimes:
+
+@dataclass(frozen=True, repr=False)
+class AnswerTimes(Shown):
     """How long answers took, in seconds.
 
     Attributes
@@ -68,6 +76,12 @@ class AnswerTimes:
     tenth: float
     ninetieth: float
     hours: float
+
+    def _view(self) -> View:
+        """Show the numbers."""
+        median, hours = (written_cells([value])[0] for value in (self.median, self.hours))
+        sentence = f"{counted(self.answers, 'answer')}, median {median} s, {hours} hours in all"
+        return View(sentence, [facts(**asdict(self))])
 
 
 def pairwise_agreement(preferences: Preferences) -> tuple[Floats, Ints]:

@@ -7,13 +7,14 @@ document, and who retrieved which of them at what rank as one sparse matrix of s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from earmark.data.display import Sheet, Shown, View, facts
 from earmark.data.ground_truth import Ints
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@dataclass(frozen=True, eq=False)
-class Collection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection(Shown):
     """Systems, queries, documents and the items that systems retrieved.
 
     Parameters
@@ -109,9 +110,22 @@ class Collection:
         counts = counted(len(self.systems), "system"), counted(len(self.queries), "query", "queries")
         return f"{', '.join(counts)}, {counted(self.n_results, 'result')}, {counted(self.n_items, 'item')}"
 
+    def _view(self) -> View:
+        """Show what every system returned, and how much of it no other did."""
+        size = len(self.systems)
+        alone = np.bincount(self.result_item, minlength=self.n_items)[self.result_item] == 1
+        frame = pl.DataFrame(
+            {
+                "system": pl.Series(self.systems, dtype=pl.String),
+                "results": np.bincount(self.result_system, minlength=size),
+                "of this system alone": np.bincount(self.result_system[alone], minlength=size),
+            }
+        )
+        return View(str(self), [Sheet(frame)])
 
-@dataclass(frozen=True)
-class Description:
+
+@dataclass(frozen=True, repr=False)
+class Description(Shown):
     """The row of MTC's Table 1 for a collection.
 
     Attributes
@@ -140,6 +154,11 @@ class Description:
     depth_min: int
     depth_max: int
     missing_metadata: int | None
+
+    def _view(self) -> View:
+        """Show the numbers one below the other."""
+        counts = counted(self.systems, "system"), counted(self.queries, "query", "queries")
+        return View(f"{', '.join(counts)}, {counted(self.items, 'item')}", [facts(**asdict(self))])
 
 
 def describe(

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.keys import stretches
 from earmark.data.phrases import counted
@@ -24,8 +25,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class GroundTruth:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroundTruth(Shown):
     """What is known about the documents of every query.
 
     Parameters
@@ -76,14 +77,28 @@ class GroundTruth:
         """How many documents could be retrieved, where the truth lists them all."""
         return None if self.elsewhere is None else self.elsewhere.len() - int(self.own_document)
 
+    def _view(self) -> View:
+        """Show for the first queries how many documents are known, and how many of them are relevant."""
+        gain = self.gain if self.gain.ndim == 1 else self.gain.reshape(-1, self.gain.shape[-1])[0]
+        relevant = np.bincount(self.query_of_row[gain > 0], minlength=len(self.queries))
+        frame = pl.DataFrame(
+            {
+                "query": pl.Series(self.queries, dtype=pl.String),
+                "documents": np.diff(self.offsets),
+                "relevant": relevant,
+            }
+        )
+        queries, rows = counted(len(self.queries), "query", "queries"), counted(self.documents.len(), "document")
+        return View(f"{rows} of {queries}, scale {self.scale}", [Sheet(frame, most=5)])
+
 
 def truth_from_judgments(judgments: Judgments, *, by: Aggregation = "mean") -> GroundTruth:
     """Aggregate judgments to one gain per item."""
     return _build(aggregate(judgments.frame, by=by), judgments.scale)
 
 
-@dataclass(frozen=True, eq=False)
-class Cliques:
+@dataclass(frozen=True, eq=False, repr=False)
+class Cliques(Shown):
     """Documents that belong together: the versions of one song.
 
     Parameters
@@ -98,6 +113,14 @@ class Cliques:
         cliques = counted(self.frame["group"].n_unique(), "clique")
         return f"{cliques} of {counted(self.frame.height, 'document')}"
 
+    def _view(self) -> View:
+        """Show the first cliques with their members."""
+        by_group = self.frame.group_by("group", maintain_order=True)
+        frame = by_group.agg(pl.len().alias("size"), pl.col("document").str.join(", ").alias("documents"))
+        alone = int((frame["size"] == 1).sum())
+        notes = [f"{counted(alone, 'clique')} of one document: nothing is relevant to it"] if alone else []
+        return View(str(self), [Sheet(frame, most=5)], notes)
+
 
 def truth_from_cliques(cliques: Cliques) -> GroundTruth:
     """Make every document of a clique with two or more members a query for the others."""
@@ -107,8 +130,8 @@ def truth_from_cliques(cliques: Cliques) -> GroundTruth:
     return _build(pairs, BINARY, elsewhere=members["document"], own_document=True)
 
 
-@dataclass(frozen=True, eq=False)
-class OrderedGroups:
+@dataclass(frozen=True, eq=False, repr=False)
+class OrderedGroups(Shown):
     """Partially ordered ground truth: for every query, groups of documents, best first.
 
     Parameters
@@ -122,6 +145,13 @@ class OrderedGroups:
     def __str__(self) -> str:
         groups = self.frame.select("query", "group").n_unique()
         return f"{counted(groups, 'ordered group')} of {counted(self.frame.height, 'document')}"
+
+    def _view(self) -> View:
+        """Show the groups of the first queries, best first."""
+        group = self.frame.group_by("query", "group", maintain_order=True).agg(pl.col("document").str.join(", "))
+        in_order = group.sort("group", maintain_order=True).group_by("query", maintain_order=True)
+        frame = in_order.agg(pl.format("({})", "document").str.join(" ").alias("groups, best first"))
+        return View(str(self), [Sheet(frame.sort("query", maintain_order=True), most=5)])
 
 
 def truth_from_groups(groups: OrderedGroups) -> GroundTruth:

@@ -7,13 +7,14 @@ before the assessors (it is in the pool) but not judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from earmark.data.columns import id_column, number_column
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.keys import first_repeated_row
 from earmark.data.phrases import counted
 from earmark.data.scales import Scale, guess_scale
@@ -23,8 +24,8 @@ Aggregation = Literal["mean", "median", "majority"]
 COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled")
 
 
-@dataclass(frozen=True, eq=False)
-class Judgments:
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgments(Shown):
     """A table of judgments and the scale they were given on.
 
     Parameters
@@ -80,6 +81,53 @@ class Judgments:
             )
         return cls(frame, known, scale is None)
 
+    def select(self, items: pl.DataFrame) -> Judgments:
+        """Keep the judgments of these items, which their ``query`` and ``document`` name; the scale stays as it is.
+
+        Raises
+        ------
+        InputError
+            If none of them is judged.
+        """
+        kept = self.frame.join(items, on=["query", "document"], how="semi")
+        if not kept.height:
+            raise InputError(expected="items of which some are judged", got="none")
+        return replace(self, frame=kept)
+
+    def with_more(self, more: Judgments) -> Judgments:
+        """Add judgments; where an assessor judged an item again, the later judgment counts.
+
+        Parameters
+        ----------
+        more : Judgments
+            The later ones. Where neither scale was stated, it is guessed anew from all gains.
+
+        Raises
+        ------
+        ParameterError
+            If two scales were stated that differ, or only one of the two tables names assessors.
+        InputError
+            If a gain is off the scale that was stated.
+
+        Examples
+        --------
+        >>> first = Judgments.from_frame(pl.DataFrame({"query": ["q"], "document": ["a"], "gain": [30]}))
+        >>> later = pl.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "gain": [40, 1]})
+        >>> first.with_more(Judgments.from_frame(later)).frame["gain"].to_list()
+        [40.0, 1.0]
+        """
+        stated = [one.scale for one in (self, more) if not one.scale_guessed]
+        if len(set(stated)) > 1:
+            raise ParameterError(f"judgments on the scale {stated[0]} cannot be added to by some on {stated[1]}")
+        if ("assessor" in self.frame.columns) != ("assessor" in more.frame.columns):
+            raise ParameterError("only some of the judgments name their assessors: name them in all, or in none")
+        frame = pl.concat([self.frame, more.frame], how="diagonal")
+        if "sampled" in frame.columns:
+            frame = frame.with_columns(pl.col("sampled").fill_null(False))
+        item = [name for name in ("query", "document", "assessor") if name in frame.columns]
+        latest = frame.unique(item, keep="last", maintain_order=True)
+        return Judgments.from_frame(latest, scale=stated[0] if stated else None)
+
     def __len__(self) -> int:
         return self.frame.height
 
@@ -98,8 +146,9 @@ class Judgments:
             people = f" by {counted(self.frame['assessor'].n_unique(), 'assessor')}"
         return f"{counted(len(self), 'judgment')} of {counted(items, 'item')}{people}, scale {self.scale}"
 
-    def _repr_html_(self) -> str:
-        return f"<b>Judgments</b>: {self}{self.frame.head(5)._repr_html_()}"
+    def _view(self) -> View:
+        """Show the first of them."""
+        return View(str(self), [Sheet(self.frame, most=5)])
 
 
 def off_scale_row(frame: pl.DataFrame, scale: Scale) -> int | None:

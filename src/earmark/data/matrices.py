@@ -41,16 +41,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.matrix_text import PLAIN_HINT, add_id, read_labelled, read_numbers
 from earmark.data.nearest import NEVER_HINT, Kind, Values, check_kind_name, first_nan, guess_kind, nearest, row_blocks
+from earmark.data.phrases import counted
+from earmark.data.runs import Runs, build_runs
 from earmark.data.text_files import BLANKS, data_lines, saying_why_not
 from earmark.errors import InputError, ParameterError
 
+_CORNER = 5
 _PathLike: TypeAlias = str | os.PathLike[str]
 
 
-@dataclass(frozen=True, eq=False)
-class Matrix:
+@dataclass(frozen=True, eq=False, repr=False)
+class Matrix(Shown):
     """Numbers between queries (rows) and documents (columns), and the ids of both.
 
     Parameters
@@ -88,6 +92,15 @@ class Matrix:
                 raise error(expected=f"{count} ids", got=str(len(ids)), hint=f"one for each {name}")
             if len(set(ids)) != count:
                 raise error(expected=f"a different id for each {name}", got="duplicates")
+
+    def _view(self) -> View:
+        """Show its upper left corner."""
+        rows, columns = (ids[:_CORNER] for ids in (self.row_ids, self.column_ids))
+        corner = np.asarray(self.values[: len(rows), : len(columns)], dtype=np.float64)
+        frame = pl.DataFrame({"": pl.Series(rows, dtype=pl.String), **dict(zip(columns, corner.T, strict=True))})
+        queries = counted(len(self.row_ids), "query", "queries")
+        sentence = f"{queries} by {counted(len(self.column_ids), 'document')}"
+        return View(sentence, [Sheet(frame, total=len(self.row_ids))])
 
 
 def read_matrix(
@@ -254,6 +267,64 @@ def lists_from_matrix(
             "document": column_ids.gather(found.indices[retrieved]),
             "score": found.scores[retrieved],
         }
+    )
+
+
+def runs_from_matrices(
+    matrices: Mapping[str, Matrix],
+    *,
+    k: int,
+    kind: Kind = "distance",
+    queries: Sequence[str] | None = None,
+    exclude: Sequence[Mapping[str, str | None]] = (),
+    exclude_query: bool = True,
+    check_kind: bool = True,
+) -> Runs:
+    """Make the runs of several systems, each from its matrix.
+
+    Parameters
+    ----------
+    matrices : mapping of str to Matrix
+        The systems and their matrices.
+    k, kind, queries, exclude, exclude_query, check_kind
+        As for :func:`lists_from_matrix`, the same for all systems.
+
+    Examples
+    --------
+    >>> apart = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    >>> print(runs_from_matrices({"mine": Matrix(apart, ("a", "b", "c"), ("a", "b", "c"))}, k=2))
+    1 system, 3 queries, 6 results, lists of 2 documents
+
+    Raises
+    ------
+    InputError
+        As :func:`lists_from_matrix` does, or if nothing is left of a system's lists.
+    """
+    frames = []
+    for system, matrix in matrices.items():
+        lists = lists_from_matrix(
+            matrix,
+            k=k,
+            kind=kind,
+            queries=queries,
+            exclude=exclude,
+            exclude_query=exclude_query,
+            check_kind=check_kind,
+        )
+        if lists.is_empty():
+            got = f"none that is not left out for system '{system}'"
+            raise InputError(expected="documents to rank", got=got, path=matrix.path)
+        frames.append(lists.select(pl.lit(system).alias("system"), pl.all()))
+    if not frames:
+        raise ParameterError("there is no matrix to make runs from")
+    frame = pl.concat(frames)
+    # An infinite score, of a document that is infinitely near, cannot be kept; the order says it all.
+    finite = bool(frame["score"].is_finite().all())
+    return build_runs(
+        system=frame["system"],
+        query=frame["query"],
+        document=frame["document"],
+        score=frame["score"].cast(pl.Float64).to_numpy() if finite else None,
     )
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 
 
-@dataclass(frozen=True, eq=False)
-class Metadata:
+@dataclass(frozen=True, eq=False, repr=False)
+class Metadata(Shown):
     """A table with one row per document.
 
     Parameters
@@ -39,3 +40,9 @@ class Metadata:
 
     def __str__(self) -> str:
         return f"metadata of {counted(self.frame.height, 'document')}: {', '.join(self.attributes) or 'no attributes'}"
+
+    def _view(self) -> View:
+        """Show the first documents, and how many different values each attribute has."""
+        known = [f"{counted(self.frame[name].n_unique(), 'value')} of {name}" for name in self.attributes]
+        documents = counted(self.frame.height, "document")
+        return View(f"{documents}, {', '.join(known) or 'no attributes'}", [Sheet(self.frame, most=5)])

@@ -26,6 +26,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.answers import BadAnswer, check_answers
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
 from earmark.data.phrases import counted
 from earmark.data.runs import sort_ids
@@ -34,8 +35,8 @@ from earmark.errors import InputError, ParameterError
 _SIGNS = {"a": 1, "b": -1, "same": 0}
 
 
-@dataclass(frozen=True, eq=False)
-class Preferences:
+@dataclass(frozen=True, eq=False, repr=False)
+class Preferences(Shown):
     """Answers to the question which of two documents suits a query better.
 
     Parameters
@@ -199,12 +200,13 @@ class Preferences:
         queries = counted(len(self.queries), "query", "queries")
         return f"{counted(len(self), 'answer')} by {people} to {pairs} of documents, {queries}"
 
-    def _repr_html_(self) -> str:
-        return f"<b>Preferences</b>: {self}{self.frame.head(5)._repr_html_()}"
+    def _view(self) -> View:
+        """Show the first answers."""
+        return View(str(self), [Sheet(self.frame, most=5)])
 
 
-@dataclass(frozen=True, eq=False)
-class PairTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairTable(Shown):
     """What the answers say about every pair of documents of a query, whichever way round it was shown.
 
     The two documents of a pair stand in the order of their ids: ``first_index < second_index``. Pairs are sorted by
@@ -296,8 +298,9 @@ class PairTable:
         ties = int(np.count_nonzero(self.winner == 0))
         return f"{counted(len(self), 'pair')}, {counted(int(self.answers.sum()), 'answer')}, {counted(ties, 'tie')}"
 
-    def _repr_html_(self) -> str:
-        return f"<b>PairTable</b>: {self}{self.to_polars().head(5)._repr_html_()}"
+    def _view(self) -> View:
+        """Show the first pairs."""
+        return View(str(self), [Sheet(self.to_polars(), most=5)])
 
 
 def _indices(column: pl.Series, names: tuple[str, ...]) -> Ints:

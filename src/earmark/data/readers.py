@@ -120,10 +120,10 @@ def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
     score = rank = None
     if _has_names(path, encoding):
         table = _rename(read_named(path, encoding=encoding), ("query", "document"), ("system", "score", "rank"))
-        system = _ids(table, "system") if "system" in table.frame.columns else system
-        score = _numbers(table, "score") if "score" in table.frame.columns else None
-        rank = _numbers(table, "rank") if "rank" in table.frame.columns else None
-        query, document = _ids(table, "query"), _ids(table, "document")
+        system = id_cells(table, "system") if "system" in table.frame.columns else system
+        score = number_cells(table, "score") if "score" in table.frame.columns else None
+        rank = number_cells(table, "rank") if "rank" in table.frame.columns else None
+        query, document = id_cells(table, "query"), id_cells(table, "document")
     else:
         layout = _run_layout(path, encoding, order)
         table = read_layout(path, layout, encoding=encoding)
@@ -132,7 +132,7 @@ def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
             first = tags[0]
             system = first if (tags == first).all() else tags
             score = table.frame["score"].to_numpy()
-            rank = _numbers(table, "rank") if order == "rank" else None
+            rank = number_cells(table, "rank") if order == "rank" else None
         else:
             system = table.frame["system"]
         query, document = table.frame["query"], table.frame["document"]
@@ -178,10 +178,10 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
         optional = ("assessor", "time", "sampled")
         table = _answered(_rename(read_named(file, encoding=encoding), ("query", "document", "gain"), optional))
         frame = table.frame.with_columns(
-            _ids(table, "query"), _ids(table, "document"), pl.Series("gain", _numbers(table, "gain"))
+            id_cells(table, "query"), id_cells(table, "document"), pl.Series("gain", number_cells(table, "gain"))
         )
         if "assessor" in frame.columns:
-            frame = frame.with_columns(_ids(table, "assessor"))
+            frame = frame.with_columns(id_cells(table, "assessor"))
         if "sampled" in frame.columns:
             frame = frame.with_columns(_yes_or_no(table, "sampled"))
         table = Table(frame, table.path, table.line_of)
@@ -242,7 +242,7 @@ def read_cliques(path: AnyPath, *, encoding: str = "utf-8") -> Cliques:
         tabs = first_data_line(file, encoding=encoding, comments=True)[1].count("\t") == 1
         layout = Layout({"document": False, "group": False}, separator="\t" if tabs else " ", comments=True)
         table = read_layout(file, layout, encoding=encoding)
-    frame = pl.DataFrame({"document": _ids(table, "document"), "group": _ids(table, "group")})
+    frame = pl.DataFrame({"document": id_cells(table, "document"), "group": id_cells(table, "group")})
     again = (~frame["document"].is_first_distinct()).arg_true()
     if again.len():
         row = int(again[0])
@@ -264,15 +264,15 @@ def read_groups(path: AnyPath, *, encoding: str = "utf-8") -> OrderedGroups:
         if len(line.split("\t") if tabs else words(line)) == 4:
             columns = {"tag": False, **columns}
         table = read_layout(file, Layout(columns, separator="\t" if tabs else " ", comments=True), encoding=encoding)
-    numbers = _numbers(table, "group")
+    numbers = number_cells(table, "group")
     odd = np.flatnonzero((numbers != np.floor(numbers)) | (numbers < 1))
     if odd.size:
         row = int(odd[0])
         raise table.error(row, expected="a group number from 1", got=f"'{numbers[row]:g}'")
     frame = pl.DataFrame(
         {
-            "query": _ids(table, "query"),
-            "document": _ids(table, "document"),
+            "query": id_cells(table, "query"),
+            "document": id_cells(table, "document"),
             "group": pl.Series(numbers.astype(np.int64)),
         }
     )
@@ -301,7 +301,7 @@ def read_metadata(path: AnyPath, *, encoding: str = "utf-8") -> Metadata:
             optional=("artist", "genre"),
         )
         table = read_layout(file, layout, encoding=encoding)
-    documents = _ids(table, "document")
+    documents = id_cells(table, "document")
     again = (~documents.is_first_distinct()).arg_true()
     if again.len():
         row = int(again[0])
@@ -361,8 +361,14 @@ def _no_column(wanted: str, table: Table) -> InputError:
     return InputError(expected=f"a column '{wanted}'", got=got, path=table.path)
 
 
-def _ids(table: Table, name: str) -> pl.Series:
-    """Return a column of ids as text; whole numbers are fine, fractions and gaps are not."""
+def id_cells(table: Table, name: str) -> pl.Series:
+    """Return a column of ids as text; whole numbers are fine, fractions and gaps are not.
+
+    Raises
+    ------
+    InputError
+        Naming the line of the first cell that is none.
+    """
     column = table.frame[name]
     if not is_id_type(column.dtype):
         raise InputError(expected=f"text or whole numbers as {name}", got=f"{column.dtype}", path=table.path)
@@ -373,8 +379,14 @@ def _ids(table: Table, name: str) -> pl.Series:
     return text
 
 
-def _numbers(table: Table, name: str) -> NDArray[np.float64]:
-    """Return a column of finite numbers or point at the first cell that is none."""
+def number_cells(table: Table, name: str) -> NDArray[np.float64]:
+    """Return a column of finite numbers.
+
+    Raises
+    ------
+    InputError
+        Naming the line of the first cell that is none.
+    """
     column = table.frame[name]
     if not (column.dtype == pl.String or is_number_type(column.dtype)):
         raise InputError(expected=f"numbers as {name}", got=f"{column.dtype}", path=table.path)

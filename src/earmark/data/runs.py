@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import MOST_ROWS, Sheet, Shown, View
 from earmark.data.keys import first_repeated_row, number_pairs, stretches
 from earmark.data.phrases import counted
 from earmark.errors import InputError, ParameterError
@@ -24,8 +25,8 @@ Order = Literal["score", "rank"]
 _SMALL = 500_000
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs(Shown):
     """Ranked lists, stored one after the other.
 
     Parameters
@@ -110,15 +111,32 @@ class Runs:
         """Return the same lists under other system names."""
         return replace(self, systems=tuple(systems))
 
-    def _repr_html_(self) -> str:
-        return f"<b>Runs</b>: {self}"
-
     def __str__(self) -> str:
         shortest, longest = (self.lengths.min(), self.lengths.max()) if self.lengths.size else (0, 0)
         depth = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
         counts = counted(len(self.systems), "system"), counted(len(self.queries), "query", "queries")
         documents = "document" if longest == 1 else "documents"
         return f"{', '.join(counts)}, {counted(len(self), 'result')}, lists of {depth} {documents}"
+
+    def _view(self) -> View:
+        """Show how much every system returned, and the top of its first list."""
+        systems = range(min(len(self.systems), MOST_ROWS))
+        lists = [np.flatnonzero(self.list_system == system) for system in systems]
+        frame = pl.DataFrame(
+            {
+                "system": pl.Series([self.systems[system] for system in systems], dtype=pl.String),
+                "queries": [own.size for own in lists],
+                "results": [int(self.lengths[own].sum()) for own in lists],
+                "first list": pl.Series([self._top(int(own[0])) if own.size else "" for own in lists], dtype=pl.String),
+            }
+        )
+        return View(str(self), [Sheet(frame, total=len(self.systems))])
+
+    def _top(self, index: int, most: int = 3) -> str:
+        """Name the query of a list and its first documents."""
+        start, end = self.offsets[index : index + 2]
+        first = self.documents.slice(int(start), min(most, int(end - start))).to_list()
+        return f"{self.queries[self.list_query[index]]}: {', '.join(first)}{', …' if end - start > most else ''}"
 
 
 class BadRow(Exception):  # noqa: N818 - caught by the reader, which knows the file

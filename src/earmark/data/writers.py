@@ -18,6 +18,7 @@ always gives the same bytes.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import os
@@ -126,6 +127,39 @@ def write_judgments(judgments: Judgments, path: AnyPath, *, format: FileFormat |
     else:
         qrels = plain.select("query", pl.lit("0").alias("iteration"), "document", "gain")
         _write_text(_separated(qrels, " "), path, packed=packed)
+
+
+def write_questions(items: pl.DataFrame, path: AnyPath) -> None:
+    """Write items to be judged to a CSV file with an empty column ``gain``; filled in, it is a file of judgments.
+
+    Parameters
+    ----------
+    items : polars.DataFrame
+        ``query``, ``document`` and perhaps ``sampled``, as :func:`earmark.propose` returns them.
+    path : path
+        Where to. A file in which somebody has answered is left alone.
+
+    Raises
+    ------
+    InputError
+        If the file is there and holds answers, or cannot be written.
+    """
+    if Path(path).is_file() and _is_answered(Path(path)):
+        raise InputError(
+            expected="a file to write questions to",
+            got="one that holds answers already",
+            path=path,
+            hint="name another file, or move this one away",
+        )
+    more = [name for name in ("sampled",) if name in items.columns]
+    # Null and not an empty text, which would be written as two quotation marks.
+    gain = pl.lit(None, dtype=pl.String).alias("gain")
+    _write_named(items.select("query", "document", gain, *more), path, "csv", packed=False)
+
+
+def _is_answered(path: Path) -> bool:
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        return any((row.get("gain") or "").strip() for row in csv.DictReader(file))
 
 
 def write_groups(groups: OrderedGroups, path: AnyPath) -> None:

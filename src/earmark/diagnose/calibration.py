@@ -32,13 +32,15 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from earmark.data.display import Sheet, Shown, View, facts, written_cells
+from earmark.data.phrases import counted
 from earmark.diagnose.coverage import TOLERANCE, check_tolerance, wilson_interval
 from earmark.diagnose.proper_scores import BoolArray, FloatArray, IntArray, check_forecasts
 from earmark.errors import ParameterError
@@ -55,8 +57,8 @@ Event = Literal["equal", "at-least"]
 _CONFIDENCE_NOISE = 1e-9
 
 
-@dataclass(frozen=True)
-class SignAgreement:
+@dataclass(frozen=True, repr=False)
+class SignAgreement(Shown):
     """How many pairs of systems are estimated to be in their true order.
 
     Attributes
@@ -83,6 +85,11 @@ class SignAgreement:
     def tau(self) -> float | None:
         """MTC's Kendall's τ, -1..1; None where there are no pairs."""
         return (self.correct - self.incorrect) / self.total if self.total else None
+
+    def _view(self) -> View:
+        """Show counts, accuracy and τ."""
+        counts = facts(**asdict(self), accuracy=self.accuracy, tau=self.tau)
+        return View(f"{self.correct:,} of {counted(self.total, 'pair')} in the right order", [counts])
 
 
 def sign_agreement(
@@ -127,8 +134,8 @@ def sign_agreement(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class ConfidenceBins:
+@dataclass(frozen=True, eq=False, repr=False)
+class ConfidenceBins(Shown):
     """Accuracy of pairs by how sure their order was said to be; arrays have shape (bins,).
 
     Attributes
@@ -189,6 +196,12 @@ class ConfidenceBins:
         )
         return frame.with_columns(pl.col("confidence", "accuracy").fill_nan(None))
 
+    def _view(self) -> View:
+        """Show the bins."""
+        claimed, right = written_cells([self.expected_accuracy, self.observed_accuracy])
+        pairs = counted(int(self.pairs.sum()), "pair")
+        return View(f"{pairs}, mean confidence {claimed}, accuracy {right}", [Sheet(self.frame())])
+
     def _mean(self, by_bin: FloatArray) -> float | None:
         filled = self.pairs > 0
         return float(np.average(by_bin[filled], weights=self.pairs[filled])) if filled.any() else None
@@ -248,8 +261,8 @@ def accuracy_by_confidence(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class ReliabilityCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ReliabilityCurve(Shown):
     """Probabilities of events beside how often these happened; arrays have shape (bins,), and no bin is empty.
 
     Attributes
@@ -292,6 +305,12 @@ class ReliabilityCurve:
                 "observed_high": self.observed_high,
             }
         )
+
+    def _view(self) -> View:
+        """Show the bins."""
+        events, error = counted(int(self.count.sum()), "event"), written_cells([self.calibration_error])[0]
+        sentence = f"{events}, forecast and observed shares {error} apart in the mean"
+        return View(sentence, [Sheet(self.frame(), most=20)])
 
 
 def reliability_curve(

@@ -41,6 +41,8 @@ import numpy.typing as npt
 import polars as pl
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from earmark.data.display import Sheet, Shown, View
+from earmark.data.phrases import counted
 from earmark.diagnose.proper_scores import FloatArray, IntArray, check_estimates
 from earmark.errors import ParameterError
 
@@ -51,8 +53,8 @@ TOLERANCE = 2.0**-40
 """Scores and differences closer than this (about 1e-12) are equal: what separates them is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Coverage:
+@dataclass(frozen=True, eq=False, repr=False)
+class Coverage(Shown):
     """How often intervals at some levels contained the truth; arrays have shape (levels,).
 
     Attributes
@@ -100,6 +102,11 @@ class Coverage:
             }
         )
         return frame.with_columns(pl.col("coverage", "half_width").fill_nan(None))
+
+    def _view(self) -> View:
+        """Show for every level how many intervals hold the truth."""
+        held = ", ".join(f"{share:.0%} at {level:.0%}" for level, share in zip(self.level, self.share, strict=True))
+        return View(f"share of {counted(self.total, 'interval')} that holds the truth: {held}", [Sheet(self.frame())])
 
 
 def interval_coverage(

@@ -55,6 +55,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from earmark.data.display import Shown, View, facts, written_cells
+from earmark.data.phrases import counted
 from earmark.diagnose.proper_scores import (
     BoolArray,
     FloatArray,
@@ -132,8 +134,8 @@ def group_forecasts(probabilities: npt.ArrayLike, *, n_values: int | None = 10) 
     return ForecastGroups(group_of=group_of.reshape(-1).astype(np.int64), rounded=distinct, values=values)
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreParts:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreParts(Shown):
     """The ranked probability score of the items in groups that are large enough, and what it is made of.
 
     Attributes
@@ -189,6 +191,13 @@ class ScoreParts:
         """Uncertainty with a divisor of one item less; raises as `corrected_reliability` does."""
         self._scatter()
         return self.uncertainty * self.n_kept / (self.n_kept - 1)
+
+    def _view(self) -> View:
+        """Show the score and its parts."""
+        names = ("score", "reliability", "resolution", "uncertainty", "within_variance", "within_covariance")
+        kept = f"{self.n_kept:,} of {counted(self.n_items, 'item')} in {counted(self.sizes.size, 'group')}"
+        score = written_cells([self.score])[0]
+        return View(f"{score} over {kept}", [facts(**{name: getattr(self, name) for name in names})])
 
     def _scatter(self) -> float:
         """Estimate the mean squared distance of the groups' outcome shares from what they are shares of."""

@@ -16,11 +16,13 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from earmark.data.display import Shown, View, facts, written_cells
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 
 FloatArray = npt.NDArray[np.float64]
@@ -121,8 +123,8 @@ def cumulative(probabilities: FloatArray, observed: IntArray) -> tuple[FloatArra
     return forecast, (observed[:, None] <= np.arange(n_steps)).astype(np.float64)
 
 
-@dataclass(frozen=True)
-class ErrorSummary:
+@dataclass(frozen=True, repr=False)
+class ErrorSummary(Shown):
     """Errors that were made beside those that were announced.
 
     Attributes
@@ -152,6 +154,12 @@ class ErrorSummary:
         if self.mean_variance > 0:
             return self.mean_squared_error / self.mean_variance
         return 1.0 if self.mean_squared_error == 0 else float("inf")
+
+    def _view(self) -> View:
+        """Show the errors made beside those announced."""
+        made, claimed = written_cells([self.mean_squared_error, self.mean_variance])
+        sentence = f"{counted(self.n, 'estimate')}, mean squared error {made}, claimed variance {claimed}"
+        return View(sentence, [facts(**asdict(self), inflation=self.inflation)])
 
 
 def summarise_errors(estimate: npt.ArrayLike, variance: npt.ArrayLike, truth: npt.ArrayLike) -> ErrorSummary:

@@ -13,12 +13,13 @@ too small however systems are correlated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from scipy import special
 
 from earmark.beliefs.estimates import Estimates, Moments
+from earmark.data.display import Shown, View, facts
 from earmark.data.ground_truth import Floats
 
 SUSPICIOUS = 0.01
@@ -29,8 +30,8 @@ TELLING = 160
 """From so many sampled judgments on, an audit finds most models that are clearly wrong; before, few."""
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Shown):
     """Whether a model agrees with a guaranteed sample.
 
     Attributes
@@ -65,6 +66,10 @@ class Audit:
             f"{abs(self.deviation):.3f} {'higher' if self.deviation > 0 else 'lower'} by the model): trust --inference "
             "design"
         )
+
+    def _view(self) -> View:
+        """Show what it rests on."""
+        return View(str(self), [facts(**asdict(self))])
 
 
 def audit(model: Estimates, design: Estimates, *, sampled: int) -> Audit:

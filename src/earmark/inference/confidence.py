@@ -35,9 +35,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from earmark.beliefs.estimates import Estimates, Moments
+from earmark.data.display import Sheet, Shown, View
 from earmark.errors import ParameterError
 from earmark.inference.anytime import AnyTime, anytime_multiplier, anytime_tail
 from earmark.inference.pairs import BoolArray, FloatArray, IntArray
+from earmark.inference.words import headline, how_decided, may_be_best
 
 
 def probability_better(
@@ -142,8 +144,8 @@ def interval(
     return center - width, center + width
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking(Shown):
     """What estimates say: systems in order, and how sure the order of every two of them is.
 
     Attributes
@@ -295,12 +297,26 @@ class Ranking:
     def __str__(self) -> str:
         return "\n".join([str(self.systems_frame().drop("kind")), *self.notes()])
 
-    def _repr_html_(self) -> str:
-        from html import escape
+    def sentence(self) -> str:
+        """Say who is the best, or who may be, in one sentence."""
+        return headline(self)
 
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes())
-        frames = [frame.drop("kind")._repr_html_() for frame in (self.systems_frame(), self.pairs_frame())]
-        return f"<b>{escape(str(self.estimates.measure))}</b><ul>{notes}</ul>{''.join(frames)}"
+    def _view(self) -> View:
+        """Show the verdict in words, the systems, and the pairs that are least sure."""
+        measure = self.estimates.measure
+        order = np.argsort(self.rank, kind="stable")
+        systems = self.systems_frame().select("rank", "system", pl.col("estimate").alias(str(measure)), "low", "high")
+        possible = pl.Series("may be the best", may_be_best(self)[order])
+        level = f"{100 * self.level:g}% intervals"
+        pairs = self.pairs_frame().drop("kind").sort("confidence", maintain_order=True)
+        return View(
+            self.sentence(),
+            [
+                Sheet(systems.with_columns(possible), f"{measure} with {level}", most=20),
+                Sheet(pairs, "Differences of pairs, the least sure first", most=5),
+            ],
+            [note for note in (how_decided(self), *self.notes()) if note],
+        )
 
 
 def rank_systems(

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import polars as pl
 
+from earmark.data.display import Sheet, Shown, View
+from earmark.data.phrases import counted
 from earmark.inference.effect_sizes import Wins, count_wins
 from earmark.inference.multiple import CorrectionName, adjust_p_values, indistinguishable_groups
 from earmark.inference.pairs import BoolArray, FloatArray, IntArray, PairedDifferences
@@ -37,8 +40,8 @@ class Omnibus:
     p_value: float
 
 
-@dataclass(frozen=True, eq=False)
-class PairwiseTests:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseTests(Shown):
     """Tests between all pairs of systems; arrays of shape (pairs,) unless said otherwise.
 
     Attributes
@@ -105,6 +108,14 @@ class PairwiseTests:
     def superiority(self) -> FloatArray:
         """Probability that `a` beats `b` on a query drawn at random, ties counted half; shape (pairs,)."""
         return Wins(wins=self.wins, ties=self.ties, losses=self.losses).superiority
+
+    def _view(self) -> View:
+        """Show the pairs, the most sure first."""
+        columns = ("a", "b", "difference", "statistic", "p_value", "p_adjusted", "significant", "effect_size")
+        frame = pl.DataFrame({name: getattr(self, name) for name in columns}).sort("p_adjusted", maintain_order=True)
+        systems, differ = counted(self.ranked_by.size, "system"), int(self.significant.sum())
+        sentence = f"{differ:,} of {counted(self.a.size, 'pair')} of {systems} significant by {self.test}"
+        return View(f"{sentence}, {self.correction} at {self.alpha:g}", [Sheet(frame)])
 
 
 def assemble(

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.inference.preference_intervals import ClusteredShares, clustered_shares
 from earmark.measures.preference import (
     AgreementLevel,
@@ -33,8 +35,8 @@ from earmark.measures.preference import (
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class PreferenceComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferenceComparison(Shown):
     """What the preferences of one level of agreement say about systems.
 
     Attributes
@@ -69,6 +71,14 @@ class PreferenceComparison:
         """Two rows per pair of systems: Fisher's test for the plain precision, the t-test for the weighted one."""
         fisher = self._tests("fisher", "precision", self.plain, self.fisher_p_value)
         return pl.concat([fisher, self._tests("t", "weighted_precision", self.weighted, self.t_p_value)])
+
+    def _view(self) -> View:
+        """Show the precision of every system, and the tests between them."""
+        level, systems = self.scores.level, counted(len(self.scores.systems), "system")
+        return View(
+            f"preference precision of {systems} at agreement {level}, {100 * self.level:g}% intervals",
+            [Sheet(self.systems().drop("agreement")), Sheet(self.tests().drop("agreement"), "Tests")],
+        )
 
     def _tests(self, test: str, measure: str, shares: ClusteredShares, p_value: Floats) -> pl.DataFrame:
         names = pl.Series(self.scores.systems, dtype=pl.String)

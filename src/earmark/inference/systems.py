@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -12,7 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats
+from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
 from earmark.inference.multiple import CorrectionName, letter_display
@@ -22,8 +25,8 @@ from earmark.inference.significance import compare_scores
 from earmark.measures import Measure, parse_all
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """Which systems differ by one measure.
 
     Parameters
@@ -33,7 +36,7 @@ class Comparison:
     measure : Measure
         What they are compared by.
     scores : ndarray of float, shape (systems, queries)
-        Their scores on the queries that all of them answered.
+        Their scores on the queries that all of them answered, or averaged over those of a unit.
     tests : PairwiseTests
         The tests of all pairs, made so that higher is better whatever the measure.
     dropped : tuple of str
@@ -100,8 +103,28 @@ class Comparison:
     def __str__(self) -> str:
         return str(self.ranking())
 
-    def _repr_html_(self) -> str:
-        return self.ranking()._repr_html_()
+    def _view(self) -> View:
+        """Show the systems with the groups they cannot be told from, and the pairs that differ most surely."""
+        tests, pairs = self.tests, self.pairs()
+        differ = int(tests.significant.sum())
+        sentence = (
+            f"{differ:,} of {counted(pairs.height, 'pair')} of systems {'differs' if differ == 1 else 'differ'} "
+            f"significantly by {self.measure} ({tests.test}, {tests.correction} at {tests.alpha:g})"
+        )
+        shown = pairs.select("a", "b", "difference", "low", "high", "p_adjusted", "better", "effect_size")
+        shown = shown[[column.name for column in shown if not _is_empty(column)]]
+        notes = ["systems that share a letter cannot be told apart"]
+        if self.dropped:
+            notes.append(f"{counted(len(self.dropped), 'query', 'queries')} left out: some system did not answer")
+        in_order = shown.sort("p_adjusted", maintain_order=True)
+        return View(
+            sentence, [Sheet(self.ranking(), most=20), Sheet(in_order, "Pairs, the most sure first", most=5)], notes
+        )
+
+
+def _is_empty(column: pl.Series) -> bool:
+    """Tell whether a column says nothing: intervals, where a test has none."""
+    return column.dtype == pl.Float64 and bool(column.is_nan().all())
 
 
 def compare(
@@ -113,6 +136,7 @@ def compare(
     alpha: float = 0.05,
     n_resamples: int | None = None,
     seed: int = 0,
+    unit_of: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Test every pair of systems by one measure.
 
@@ -127,6 +151,14 @@ def compare(
     seed : int
         Where permutation and bootstrap start, for every measure anew: a result does not depend on which others were
         asked for.
+    unit_of : mapping of str to str, optional
+        What every query belongs to, where queries are not independent of each other: the versions of one song, say.
+        Scores are averaged within a unit, and the test is over units.
+
+    Raises
+    ------
+    ParameterError
+        With one system, or if a query belongs to no unit.
 
     Examples
     --------
@@ -140,7 +172,10 @@ def compare(
     matrix = scores.of(chosen)
     if len(scores.systems) < 2:
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
-    complete = matrix[:, ~np.isnan(matrix).any(axis=0)]
+    answered = np.flatnonzero(~np.isnan(matrix).any(axis=0))
+    complete = matrix[:, answered]
+    if unit_of is not None:
+        complete = _unit_means(complete, [scores.queries[index] for index in answered], unit_of)
     tests = compare_scores(
         complete if chosen.higher_is_better else -complete,
         test=test,
@@ -151,6 +186,17 @@ def compare(
     )
     dropped = tuple(name for name, column in zip(scores.queries, matrix.T, strict=True) if np.isnan(column).any())
     return Comparison(scores.systems, chosen, complete, tests, dropped)
+
+
+def _unit_means(scores: Floats, queries: list[str], unit_of: Mapping[str, str]) -> Floats:
+    """Average the scores of queries that belong together, shape (systems, units)."""
+    alone = next((query for query in queries if query not in unit_of), None)
+    if alone is not None:
+        raise ParameterError(f"query '{alone}' belongs to no unit: name one for every query")
+    index = np.unique([unit_of[query] for query in queries], return_inverse=True)[1]
+    member = index == np.arange(index.max(initial=-1) + 1)[:, None]
+    means: Floats = (scores @ member.T) / member.sum(axis=1)
+    return means
 
 
 def correlate(scores: Scores) -> pl.DataFrame:

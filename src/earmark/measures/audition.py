@@ -23,7 +23,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.scales import BINARY
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure, parse_all, registered
@@ -64,8 +66,8 @@ _CUTOFF_WHERE_REQUIRED = 10
 _SAME = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Shown):
     """How measures agree with one set of answers, one row per measure.
 
     Parameters
@@ -96,9 +98,15 @@ class Agreement:
         count: Ints = np.count_nonzero(self.tied | self.reversed_, axis=(1, 2)).astype(np.int64)
         return count
 
+    def _view(self) -> View:
+        """Show how many pairs every measure violates, and the order it produces."""
+        frame = pl.DataFrame({"violations": self.violations, "tau": self.tau, "order": list(self.order)})
+        wanted = f"wanted in {self.prototypes.name}: {self.prototypes.wanted}"
+        return View(f"{counted(len(self.order), 'measure')}, {wanted}", [Sheet(frame)])
 
-@dataclass(frozen=True, eq=False)
-class Audition:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audition(Shown):
     """What an audition found, best measure first.
 
     Parameters
@@ -153,6 +161,14 @@ class Audition:
                 "order": orders,
             }
         )
+
+    def _view(self) -> View:
+        """Show the measures that agree best."""
+        right, wanted = int((self.violations == 0).sum()), "; ".join(one.prototypes.wanted for one in self.sets)
+        sentence = f"{right:,} of {counted(len(self.measures), 'measure')} order the answers as wanted ({wanted})"
+        notes = [f"{name} is left out: {why}" for name, why in self.left_out.items()]
+        columns = ("measure", "violations", "tau", "order")
+        return View(sentence, [Sheet(self.to_polars().select(columns), "The best first", most=15)], notes)
 
     def per_set(self) -> pl.DataFrame:
         """One row per measure and set: ``measure``, ``set``, ``tau``, ``violations``, ``order``."""

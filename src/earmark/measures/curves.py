@@ -27,15 +27,19 @@ References: Manning2008 (precision–recall), Fawcett2006 (ROC), Serra2007 (lift
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import Sheet, Shown, View, written_cells
 from earmark.data.ground_truth import Floats, Ints
 from earmark.data.matching import JudgedLists
+from earmark.data.phrases import counted
 from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures.counting import divide, relevant, relevant_found, relevant_total
@@ -43,12 +47,14 @@ from earmark.measures.partial_order import ADR, group_places
 
 # A grid point meant to fall on a document must not miss it by the last bit of a product (0.7 · 10 > 7).
 _SLACK = 1e-9
+_SHOWN_POINTS = 11
 
+CurveName = Literal["pr", "roc", "lift", "normalised-lift", "dynamic-recall"]
 Grid = Sequence[float] | NDArray[np.floating]
 
 
-@dataclass(frozen=True, eq=False)
-class Curves:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curves(Shown):
     """Curves of several lists on one grid.
 
     Parameters
@@ -82,6 +88,15 @@ class Curves:
     def mean_area(self) -> float:
         """The mean of the areas; NaN without lists."""
         return float(self.area.mean()) if self.area.size else float("nan")
+
+    def _view(self) -> View:
+        """Show some points of the mean curve."""
+        at = np.unique(np.linspace(0, self.x.size - 1, min(self.x.size, _SHOWN_POINTS)).round().astype(np.int64))
+        frame = pl.DataFrame({self.x_name: self.x[at], f"mean {self.y_name}": self.mean[at]})
+        lists, area = counted(self.area.size, "list"), written_cells([self.mean_area])[0]
+        sentence = f"{self.y_name} against {self.x_name}, {lists}, mean area {area}"
+        thinned = [f"{at.size} of {self.x.size:,} points shown"] if at.size < self.x.size else []
+        return View(sentence, [Sheet(frame, most=_SHOWN_POINTS)], thinned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,6 +319,29 @@ def dynamic_recall(lists: JudgedLists, *, cutoff: int | None = None) -> Curves:
         y[position > places.size[:, None]] = np.nan
     area = ADR(cutoff=cutoff).score(lists)
     return Curves("position", "dynamic recall", position.astype(np.float64), y, area)
+
+
+def draw_curves(lists: JudgedLists, curve: CurveName, *, rel: float | None = None, cutoff: int | None = None) -> Curves:
+    """Draw curves of the kind that is named.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name, or a least relevant gain for dynamic recall, to which every group counts.
+    """
+    if curve == "dynamic-recall":
+        if rel is not None:
+            raise ParameterError("a least relevant gain does not apply to dynamic recall: every group counts")
+        return dynamic_recall(lists, cutoff=cutoff)
+    by_name: dict[str, Callable[..., Curves]] = {
+        "pr": precision_recall,
+        "roc": roc,
+        "lift": lift,
+        "normalised-lift": normalised_lift,
+    }
+    if curve not in by_name:
+        raise ParameterError(f"unknown curve '{curve}': there are {', '.join(get_args(CurveName))}")
+    return by_name[curve](lists, rel=rel, cutoff=cutoff)
 
 
 def suffix_maximum(segments: Segments, values: Floats) -> Floats:

@@ -35,7 +35,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.preferences import PairTable
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
@@ -95,8 +97,8 @@ def usual_levels(pairs: PairTable) -> tuple[AgreementLevel, ...]:
     return tuple(AgreementLevel(agreeing, usual) for agreeing in range(usual, usual // 2, -1))
 
 
-@dataclass(frozen=True, eq=False)
-class PreferenceOutcomes:
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferenceOutcomes(Shown):
     """What every system made of every pair.
 
     Attributes
@@ -130,9 +132,21 @@ class PreferenceOutcomes:
         """Return the same with nothing counted but these pairs; shape (pairs,)."""
         return PreferenceOutcomes(self.systems, self.pairs, self.k, self.counted & pairs, self.correct & pairs)
 
+    def _view(self) -> View:
+        """Show how many pairs every system is asked about and orders correctly."""
+        frame = pl.DataFrame(
+            {
+                "system": pl.Series(self.systems, dtype=pl.String),
+                "pairs": self.counted.sum(axis=1),
+                "correct": self.correct.sum(axis=1),
+            }
+        )
+        systems, pairs = counted(len(self.systems), "system"), counted(len(self.pairs), "pair")
+        return View(f"{systems} on {pairs} of documents, first {self.k} ranks", [Sheet(frame)])
 
-@dataclass(frozen=True, eq=False)
-class PreferencePrecision:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferencePrecision(Shown):
     """Preference precision of systems at one level of agreement; arrays of shape (systems,).
 
     Attributes
@@ -166,6 +180,11 @@ class PreferencePrecision:
                 "correct": self.correct,
             }
         )
+
+    def _view(self) -> View:
+        """Show every system."""
+        sentence = f"of {counted(len(self.systems), 'system')} at agreement {self.level}"
+        return View(sentence, [Sheet(self.to_polars().drop("agreement"))])
 
 
 def order_outcomes(first_rank: Ints, second_rank: Ints, winner: Ints, *, k: int) -> tuple[Bools, Bools]:

@@ -17,8 +17,10 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, GroundTruth, Ints
 from earmark.data.matching import JudgedLists
+from earmark.data.phrases import counted
 from earmark.data.scales import BINARY
 from earmark.data.segments import Segments
 from earmark.data.tables import Table, parse_number, read_named, require_file
@@ -77,8 +79,8 @@ class Prototype:
             )
 
 
-@dataclass(frozen=True)
-class PrototypeSet:
+@dataclass(frozen=True, repr=False)
+class PrototypeSet(Shown):
     """Answers that a person put in order.
 
     Parameters
@@ -114,6 +116,19 @@ class PrototypeSet:
     def wanted(self) -> str:
         """The wanted order in words, for example ``A1 > A2 = A3``."""
         return order_in_words(self.names, -np.array([answer.order for answer in self.answers]))
+
+    def _view(self) -> View:
+        """Show the answers."""
+        frame = pl.DataFrame(
+            {
+                "answer": self.names,
+                "ranks of the relevant": [" ".join(map(str, answer.ranks)) for answer in self.answers],
+                "relevant": [answer.relevant for answer in self.answers],
+                "length": [answer.length for answer in self.answers],
+            }
+        )
+        answers = counted(len(self.answers), "answer")
+        return View(f"{self.name}, {answers}, wanted order {self.wanted}", [Sheet(frame)])
 
 
 def read_prototypes(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> tuple[PrototypeSet, ...]:

@@ -19,10 +19,30 @@ from earmark.plots.accuracy import (
     plot_actual,
     plot_distribution,
 )
-from earmark.plots.calibration import coverage_data, plot_coverage, plot_reliability, reliability_data
-from earmark.plots.campaigns import campaign_data, plot_campaign
-from earmark.plots.crowd import agreement_data, plot_agreement, plot_workers, workers_data
+from earmark.plots.calibration import (
+    coverage_data,
+    plot_coverage,
+    plot_predictions,
+    plot_reliability,
+    plot_reliability_curve,
+    predictions_data,
+    reliability_curve_data,
+    reliability_data,
+)
+from earmark.plots.campaigns import campaign_data, campaigns_data, plot_campaign, plot_campaigns
+from earmark.plots.crowd import (
+    agreement_data,
+    assessors_data,
+    plot_agreement,
+    plot_assessors,
+    plot_traps,
+    plot_workers,
+    traps_data,
+    workers_data,
+)
 from earmark.plots.curves import curves_data, dynamic_recall_data, plot_curves, plot_dynamic_recall
+from earmark.plots.outlook import outlook_data, plot_outlook
+from earmark.plots.progress import plot_progress, progress_data
 from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking, ranking_data
 from earmark.plots.style import PALETTE, save_svg, svg_text
 
@@ -30,26 +50,40 @@ __all__ = [
     "PALETTE",
     "actual_data",
     "agreement_data",
+    "assessors_data",
     "campaign_data",
+    "campaigns_data",
     "coverage_data",
     "curves_data",
     "distribution_data",
     "dynamic_recall_data",
+    "outlook_data",
     "pairs_data",
     "plot_actual",
     "plot_agreement",
+    "plot_assessors",
     "plot_campaign",
+    "plot_campaigns",
     "plot_coverage",
     "plot_curves",
     "plot_distribution",
     "plot_dynamic_recall",
+    "plot_outlook",
     "plot_pairs",
+    "plot_predictions",
+    "plot_progress",
     "plot_ranking",
     "plot_reliability",
+    "plot_reliability_curve",
+    "plot_traps",
     "plot_workers",
+    "predictions_data",
+    "progress_data",
     "ranking_data",
+    "reliability_curve_data",
     "reliability_data",
     "save_svg",
     "svg_text",
+    "traps_data",
     "workers_data",
 ]

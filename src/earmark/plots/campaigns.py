@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, get_args
 
 import polars as pl
 
-from earmark.plots.style import BLUE, MARKERS, ORANGE, drawing
+from earmark.errors import ParameterError
+from earmark.plots.style import BLUE, LINES, MARKERS, MUTED, ORANGE, PALETTE, drawing, legend_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Shown = Literal["mean_confidence", "accuracy"]
+# So many marks on a line; more would hide it.
+_MARKS = 12
 
 
 def campaign_data(outcomes: pl.DataFrame) -> pl.DataFrame:
@@ -53,17 +59,104 @@ def plot_campaign(outcomes: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     data = campaign_data(outcomes)
     with drawing(ax) as axes:
-        judged = data["judged"].to_numpy()
         for name, label, colour, line, marker in (
             ("mean_confidence", "mean confidence", BLUE, "-", MARKERS[0]),
             ("accuracy", "accuracy", ORANGE, "--", MARKERS[1]),
         ):
-            low, high = (data[f"{name}_{end}"].to_numpy() for end in ("low", "high"))
+            # Where there is nothing to compare, there is nothing to draw.
+            part = data.drop_nulls(name)
+            judged, often = part["judged"].to_numpy(), max(1, part.height // _MARKS)
+            low, high = (part[f"{name}_{end}"].to_numpy() for end in ("low", "high"))
             axes.fill_between(judged, low, high, color=colour, alpha=0.15, linewidth=0)
-            often = max(1, data.height // 12)
-            axes.plot(judged, data[name].to_numpy(), line, color=colour, marker=marker, markevery=often, label=label)
+            axes.plot(judged, part[name].to_numpy(), line, color=colour, marker=marker, markevery=often, label=label)
         axes.set_xlabel("judgments")
         axes.set_ylabel("over pairs of systems")
         axes.grid()
         axes.legend(loc="lower right")
+    return axes
+
+
+def campaigns_data(outcomes: Mapping[str, pl.DataFrame], *, target: float = 0.95) -> pl.DataFrame:
+    """Return the means over campaigns of several methods at every number of judgments.
+
+    Parameters
+    ----------
+    outcomes : mapping of str to polars.DataFrame
+        The campaigns of every method, as for :func:`campaign_data`.
+    target : float, 0..1
+        A mean confidence.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``method``, ``judged``, ``mean_confidence``, ``accuracy``, and ``reached``: whether the target is reached there
+        for the first time.
+
+    Raises
+    ------
+    ParameterError
+        Without methods.
+    """
+    if not outcomes:
+        raise ParameterError("there are no campaigns to draw")
+    frames = []
+    for name, frame in outcomes.items():
+        data = campaign_data(frame).select("judged", "mean_confidence", "accuracy").drop_nulls("mean_confidence")
+        reached = (pl.col("mean_confidence") >= target).cum_sum()
+        frames.append(
+            data.select(
+                pl.lit(name).alias("method"),
+                pl.all(),
+                ((reached == 1) & (pl.col("mean_confidence") >= target)).alias("reached"),
+            )
+        )
+    return pl.concat(frames)
+
+
+def plot_campaigns(
+    outcomes: Mapping[str, pl.DataFrame],
+    *,
+    what: Shown = "mean_confidence",
+    target: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw confidence, or accuracy, of several methods against the number of judgments (MTC, Figures 2 and 3).
+
+    Vertical lines mark where a method's mean confidence first reaches the target.
+
+    Parameters
+    ----------
+    outcomes : mapping of str to polars.DataFrame
+        As for :func:`campaigns_data`.
+    what : {"mean_confidence", "accuracy"}
+        What to draw.
+    target : float, 0..1
+        The mean confidence to mark.
+    ax : Axes, optional
+        Where to draw; on a figure of its own otherwise.
+    """
+    if what not in get_args(Shown):
+        raise ParameterError(f"campaigns have {' and '.join(get_args(Shown))} to draw, got '{what}'")
+    data = campaigns_data(outcomes, target=target)
+    with drawing(ax, width=6.8) as axes:
+        for number, name in enumerate(outcomes):
+            part = data.filter(pl.col("method") == name).drop_nulls(what)
+            colour = PALETTE[number % len(PALETTE)]
+            axes.plot(
+                part["judged"].to_numpy(),
+                part[what].to_numpy(),
+                LINES[number % len(LINES)],
+                color=colour,
+                marker=MARKERS[number % len(MARKERS)],
+                markevery=max(1, part.height // _MARKS),
+                label=legend_label(name),
+            )
+            for judged in part.filter("reached")["judged"]:
+                axes.axvline(judged, color=colour, linestyle=(0, (4, 3)), linewidth=0.9)
+        if what == "mean_confidence":
+            axes.axhline(target, color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)))
+        axes.set_xlabel(f"judgments; dashed: mean confidence reaches {100 * target:g}%")
+        axes.set_ylabel("mean confidence" if what == "mean_confidence" else "accuracy")
+        axes.grid()
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
     return axes

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from earmark.errors import ParameterError
 from earmark.measures.curves import Curves
-from earmark.plots.style import LINES, MARKERS, MUTED, PALETTE, drawing, plain
+from earmark.plots.style import BLACK, FAINT, LINES, MARKERS, MUTED, PALETTE, drawing, legend_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# So many lines can be told apart by colour and stroke; the others are in the background.
+_TOLD_APART = 14
 
 
 def curves_data(curves: Mapping[str, Curves]) -> pl.DataFrame:
@@ -49,13 +52,17 @@ def curves_data(curves: Mapping[str, Curves]) -> pl.DataFrame:
     return pl.concat(frames).filter(pl.col("y").is_not_nan())
 
 
-def plot_curves(curves: Mapping[str, Curves], *, ax: Axes | None = None) -> Axes:
-    """Draw the mean curve of every system, with the area below it in the legend.
+def plot_curves(curves: Mapping[str, Curves], *, average: bool = False, ax: Axes | None = None) -> Axes:
+    """Draw the mean curve of every system, with the area below it in the legend (COVER, Figures 1 and 2).
+
+    Of very many systems, those with the largest areas have colours and names, the others are drawn in the background.
 
     Parameters
     ----------
     curves : mapping of str to Curves
         As for :func:`curves_data`.
+    average : bool
+        Draw the mean of all systems as well.
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
@@ -65,13 +72,12 @@ def plot_curves(curves: Mapping[str, Curves], *, ax: Axes | None = None) -> Axes
         if one.x_name == "fallout":
             axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
         for number, (name, points) in enumerate(_by_system(data)):
-            axes.plot(
-                points["x"].to_numpy(),
-                points["y"].to_numpy(),
-                color=PALETTE[number % len(PALETTE)],
-                linestyle=LINES[number % len(LINES)],
-                label=_label(name, points["area"][0]),
-            )
+            axes.plot(points["x"].to_numpy(), points["y"].to_numpy(), **_look(number, name, points))
+        if average:
+            mean = data.group_by("x").agg(pl.col("y").mean()).sort("x")
+            area = float(np.mean([curve.mean_area for curve in curves.values()]))
+            axes.plot(mean["x"].to_numpy(), mean["y"].to_numpy(), color=BLACK, linewidth=3, label=_label("mean", area))
+        _name_the_rest(axes, len(curves))
         axes.set_ylim(bottom=0.0)
         axes.set_xlabel(one.x_name)
         axes.set_ylabel(one.y_name)
@@ -94,13 +100,15 @@ def dynamic_recall_data(curves: Mapping[str, Curves]) -> pl.DataFrame:
     return data
 
 
-def plot_dynamic_recall(curves: Mapping[str, Curves], *, ax: Axes | None = None) -> Axes:
-    """Draw dynamic recall at every position, with ADR, the mean over positions, in the legend.
+def plot_dynamic_recall(curves: Mapping[str, Curves], *, counts: bool = False, ax: Axes | None = None) -> Axes:
+    """Draw dynamic recall at every position, with ADR, the mean over positions, in the legend (ADR, Figure 1).
 
     Parameters
     ----------
     curves : mapping of str to Curves
         As from :func:`~earmark.measures.curves.dynamic_recall`, one for every system.
+    counts : bool
+        Draw, thin and by the scale on the right, how many documents are found so far: dynamic recall times position.
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
@@ -112,24 +120,54 @@ def plot_dynamic_recall(curves: Mapping[str, Curves], *, ax: Axes | None = None)
             axes.plot(
                 points["x"].to_numpy(),
                 points["y"].to_numpy(),
-                color=PALETTE[number % len(PALETTE)],
-                linestyle=LINES[number % len(LINES)],
-                marker=MARKERS[number % len(MARKERS)],
+                marker=MARKERS[number % len(MARKERS)] if number < _TOLD_APART else None,
                 markevery=max(1, points.height // 15),
-                label=_label(name, points["area"][0]),
+                **_look(number, name, points),
             )
+        _name_the_rest(axes, len(curves))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylim(0.0, max(1.0, float(np.max(data["y"].to_numpy(), initial=0.0))) * 1.03)
         axes.set_xlabel("position")
         axes.set_ylabel("dynamic recall")
         axes.grid()
-        axes.legend(title="ADR", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
+        beside = 1.0
+        if counts:
+            beside = 1.18
+            found = axes.twinx()
+            for number, (_, points) in enumerate(_by_system(data)):
+                found.step(
+                    points["x"].to_numpy(),
+                    (points["x"] * points["y"]).to_numpy(),
+                    where="post",
+                    color=PALETTE[number % len(PALETTE)] if number < _TOLD_APART else FAINT,
+                    linewidth=0.8,
+                )
+            found.set_ylim(bottom=0.0)
+            found.set_ylabel("documents found (thin)")
+            found.spines["right"].set_visible(True)
+            found.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(title="ADR", loc="center left", bbox_to_anchor=(beside, 0.5), alignment="left")
     return axes
 
 
+def _look(number: int, name: str, points: pl.DataFrame) -> dict[str, Any]:
+    """Return how the line of a system looks; those after the first are drawn in the background."""
+    if number >= _TOLD_APART:
+        return {"color": FAINT, "linewidth": 0.8, "zorder": 1}
+    return {
+        "color": PALETTE[number % len(PALETTE)],
+        "linestyle": LINES[number % len(LINES)],
+        "label": _label(name, points["area"][0]),
+    }
+
+
+def _name_the_rest(axes: Axes, systems: int) -> None:
+    if systems > _TOLD_APART:
+        axes.plot([], [], color=FAINT, linewidth=0.8, label=f"{systems - _TOLD_APART} more, with less area")
+
+
 def _label(name: str, area: float) -> str:
-    # A legend leaves out what starts with an underscore.
-    return f"{' ' if name.startswith('_') else ''}{plain(name)} ({area:.3f})"
+    return f"{legend_label(name)} ({area:.3f})"
 
 
 def _by_system(data: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

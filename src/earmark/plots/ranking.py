@@ -7,18 +7,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from earmark.campaign.appraisal import Verdict
+from earmark.campaign.loop import Look
+from earmark.campaign.standing import Standing
 from earmark.inference.confidence import Ranking
+from earmark.inference.words import may_be_best
+from earmark.inference.words import percent as percent
 from earmark.plots.style import BLUE, INK, MUTED, drawing, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Ranked = Ranking | Verdict | Look | Standing
 # More systems than this leave no room for figures in the cells of a matrix.
 _READABLE = 18
+# From this confidence on cells are so dark that what is written on them is white.
+_DARK = 0.85
 
 
-def ranking_data(ranking: Ranking) -> pl.DataFrame:
+def ranking_of(shown: Ranked) -> Ranking:
+    """Return the ranking that somebody holds: itself, that of a verdict, or by the model where a campaign stands."""
+    if isinstance(shown, Ranking):
+        return shown
+    return shown.ranking() if isinstance(shown, Standing) else shown.ranking
+
+
+def ranking_data(ranking: Ranked) -> pl.DataFrame:
     """Return the systems, best first, as they are drawn.
+
+    Parameters
+    ----------
+    ranking : Ranking, Verdict, Look or Standing
 
     Returns
     -------
@@ -26,28 +45,25 @@ def ranking_data(ranking: Ranking) -> pl.DataFrame:
         ``system``, ``rank``, ``estimate``, ``low``, ``high``, and ``may_be_best``: no system of the first place is
         decided to be better.
     """
-    estimates = ranking.estimates
-    decided = ranking.decided(ranking.level)
-    best = ranking.rank == 1
-    beaten = np.zeros(best.size, dtype=bool)
-    for one, other in ((estimates.a, estimates.b), (estimates.b, estimates.a)):
-        beaten[other[decided & best[one]]] = True
+    ranking = ranking_of(ranking)
+    systems = pl.Series(ranking.estimates.systems, dtype=pl.String)
     frame = ranking.systems_frame().select("system", "rank", "estimate", "low", "high")
-    may_be = pl.DataFrame({"system": pl.Series(estimates.systems, dtype=pl.String), "may_be_best": ~beaten | best})
+    may_be = pl.DataFrame({"system": systems, "may_be_best": may_be_best(ranking)})
     return frame.join(may_be, on="system", how="left", maintain_order="left")
 
 
-def plot_ranking(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
+def plot_ranking(ranking: Ranked, *, ax: Axes | None = None) -> Axes:
     """Draw every system's estimate and interval, the best on top.
 
     Blue discs are the systems that may still be the best; white ones are decided not to be.
 
     Parameters
     ----------
-    ranking : Ranking
+    ranking : Ranking, Verdict, Look or Standing
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
+    ranking = ranking_of(ranking)
     data = ranking_data(ranking)
     longest = max(len(plain(name)) for name in data["system"])
     with drawing(ax, width=5.9 + 0.1 * longest, height=1.1 + 0.3 * max(data.height, 2)) as axes:
@@ -72,14 +88,19 @@ def plot_ranking(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def pairs_data(ranking: Ranking) -> pl.DataFrame:
+def pairs_data(ranking: Ranked) -> pl.DataFrame:
     """Return the cells of the matrix as they are drawn: the system of the row stands before that of the column.
+
+    Parameters
+    ----------
+    ranking : Ranking, Verdict, Look or Standing
 
     Returns
     -------
     polars.DataFrame
         ``row``, ``column``, ``probability`` that the first is better (null where the two cannot differ), ``decided``.
     """
+    ranking = ranking_of(ranking)
     estimates = ranking.estimates
     place = np.empty(len(estimates.systems), dtype=np.int64)
     place[np.argsort(ranking.rank, kind="stable")] = np.arange(place.size)
@@ -99,17 +120,19 @@ def pairs_data(ranking: Ranking) -> pl.DataFrame:
     ).with_columns(pl.when(known).then(pl.col("probability")).alias("probability"))
 
 
-def plot_pairs(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
+def plot_pairs(ranking: Ranked, *, ax: Axes | None = None) -> Axes:
     """Draw how sure it is that the system of a row is better than that of a column, in percent.
 
-    The darker, the surer; decided pairs are in bold, and ``=`` stands for two that cannot differ.
+    The darker, the surer; decided pairs are in bold, and ``=`` stands for two that cannot differ. Where there are too
+    many systems for figures, a dot marks the pairs that are open.
 
     Parameters
     ----------
-    ranking : Ranking
+    ranking : Ranking, Verdict, Look or Standing
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
+    ranking = ranking_of(ranking)
     data = pairs_data(ranking)
     names: list[str] = ranking.systems_frame()["system"].to_list()
     side = max(len(names) - 1, 1)
@@ -128,9 +151,11 @@ def plot_pairs(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
         cells_shown = np.ma.masked_invalid(shown)
         axes.pcolormesh(edges, edges, cells_shown, cmap=colours, vmin=0.5, vmax=1.0, edgecolors="white", linewidth=1.5)
         axes.set_ylim(side - 0.5, -0.5)
-        for row, column, chance, decided in cells if side < _READABLE else ():
+        for row, column, chance, decided in cells:
             text = "=" if chance is None else percent(chance)
-            ink = "white" if chance is not None and chance > 0.7 else INK
+            if side >= _READABLE and chance is not None:
+                text = "" if decided else "•"
+            ink = "white" if chance is not None and chance > _DARK else INK
             weight = "bold" if decided else "normal"
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=8.5, fontweight=weight)
         axes.set_xticks(
@@ -142,24 +167,15 @@ def plot_pairs(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
         for spine in axes.spines.values():
             spine.set_visible(False)
         if side > 2:
+            figures = f"% sure that the row\nis better than the column;\nbold from {100 * ranking.level:g}% on: decided"
+            dots = "the darker, the surer that the row\nis better than the column; a dot: open"
             axes.text(
                 -0.45,
                 side - 0.55,
-                f"% sure that the row\nis better than the column;\nbold from {100 * ranking.level:g}% on: decided",
+                figures if side < _READABLE else dots,
                 ha="left",
                 va="bottom",
                 fontsize=8.5,
                 color=MUTED,
             )
     return axes
-
-
-def percent(chance: float) -> str:
-    """Print a probability as a percentage that never claims more than there is: 94.96 is 94, .9996 is 99.9."""
-    share = 100 * chance
-    if chance >= 1:
-        return "100"
-    if share > 99:
-        # A last digit that is cut off, not rounded: 99.96 must not become 100.
-        return f"{min(int(share * 10 + 1e-9), 999) / 10:g}"
-    return f"{int(share + 1e-9)}"

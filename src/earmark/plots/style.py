@@ -10,12 +10,12 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earmark.data.tables import replacing
-from earmark.errors import EarmarkError
+from earmark.errors import EarmarkError, MissingLibraryError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,12 +64,18 @@ _STYLE: dict[Any, Any] = {
 _ID = re.compile(r'(\bid="|url\(#|xlink:href="#)')
 
 
-def plain(name: str) -> str:
+def plain(name: str, *, longest: int = LONGEST_NAME) -> str:
     """Write a name so that it is shown as it is, its middle left out where it is too long for a figure."""
-    if len(name) > LONGEST_NAME:
-        name = f"{name[: LONGEST_NAME - 11]}…{name[-10:]}"
+    if len(name) > longest:
+        end = min(10, longest // 2 - 1)
+        name = f"{name[: longest - end - 1]}…{name[-end:]}"
     # What stands between two dollars would be set as a formula.
     return name.replace("$", r"\$")
+
+
+def legend_label(name: str) -> str:
+    """Write a name so that a legend shows it: one that starts with an underscore would be left out."""
+    return f"{' ' if name.startswith('_') else ''}{plain(name)}"
 
 
 def need_matplotlib() -> None:
@@ -77,7 +83,14 @@ def need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise EarmarkError("plots need matplotlib: pip install 'earmark[plots]'") from None
+        raise MissingLibraryError("plots need matplotlib: pip install 'earmark[plots]'") from None
+
+
+def in_style() -> AbstractContextManager[None]:
+    """Let the style of earmark hold for a while."""
+    import matplotlib as mpl
+
+    return mpl.rc_context(_STYLE)
 
 
 @contextmanager
@@ -90,12 +103,13 @@ def drawing(ax: Axes | None, *, width: float = 6.4, height: float = 4.0) -> Iter
         Where matplotlib is not installed.
     """
     need_matplotlib()
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_STYLE):
+    from earmark.plots.picture import Picture
+
+    with in_style():
         if ax is None:
-            ax = Figure(figsize=(width, height), layout="constrained").add_subplot()
+            ax = Figure(figsize=(width, height), layout="constrained").add_subplot(axes_class=Picture)
         yield ax
 
 
@@ -121,7 +135,7 @@ def svg_text(ax: Axes, *, prefix: str, label: str) -> str:
     """
     from html import escape
 
-    text = _svg(ax)
+    text = svg_file(ax)
     text = text[text.index("<svg") :]
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = _ID.sub(rf"\g<1>{prefix}-", text)
@@ -130,11 +144,13 @@ def svg_text(ax: Axes, *, prefix: str, label: str) -> str:
 
 def save_svg(ax: Axes, path: Path) -> None:
     """Write a figure to an SVG file, all of it or nothing."""
+    text = svg_file(ax)
     with replacing(path) as temporary:
-        temporary.write_text(_svg(ax), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
 
 
-def _svg(ax: Axes) -> str:
+def svg_file(ax: Axes) -> str:
+    """Return a figure as the text of an SVG file: the same figure always gives the same text."""
     import matplotlib as mpl
 
     written = io.StringIO()

@@ -20,6 +20,7 @@ import numpy as np
 
 from earmark.beliefs.beliefs import UNJUDGED, Answers, Beliefs, IndependentBeliefs, LevelProbabilities, levels_of
 from earmark.data.collection import Collection
+from earmark.data.content import Content
 from earmark.data.ground_truth import Floats
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
@@ -43,6 +44,8 @@ class Setting:
         The metadata columns that play artist and genre.
     attributes : sequence of str
         Further metadata columns.
+    content : Content, optional
+        What the documents are like, for predictors that use it.
     """
 
     collection: Collection
@@ -51,6 +54,7 @@ class Setting:
     artist: str = "artist"
     genre: str = "genre"
     attributes: Sequence[str] = ()
+    content: Content | None = None
 
     @cached_property
     def features(self) -> FeatureBuilder:

@@ -72,6 +72,11 @@ class PredictorChoice:
             return Ordinal(setting, NamedModel.load(self.model, levels=model_levels(setting.scale)))
         return make_predictor(self.name, setting)
 
+    @property
+    def uses_content(self) -> bool:
+        """Whether the predictor uses what documents are like."""
+        return self.name == Hierarchical.name
+
     def usual_scale(self) -> Scale:
         """Return the scale to take where there are no judgments to tell it: the model's, otherwise Fine."""
         if self.model is None or self.name == Hierarchical.name:

@@ -12,6 +12,8 @@ r"""What is known of an item before anybody judges: covariates of the hierarchic
 ``sX:pX``      both
 ``sizeX``      logarithm of how many items of the query have the document's value
 ``noX``        the document's value is not known
+``nocontent``  the document has no content (:mod:`earmark.predictors.content`)
+``closeness``  how near its content is to that of the query, standardised over the items of which that is known
 =============  =========================================================================================================
 
 None of them but the sizes of groups grows with the number of systems, so that what was learnt on one collection carries
@@ -29,7 +31,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from earmark.data.collection import Collection
+from earmark.data.content import Content
 from earmark.data.ground_truth import Floats, Ints
+from earmark.predictors.content import ItemContent, item_content
 from earmark.predictors.features import FeatureBuilder
 from earmark.predictors.incidence import Incidence, incidence
 
@@ -48,15 +52,18 @@ class Covariates:
         Never NaN: what is not known is 0, and ``noX`` tells.
     groups : dict of str to ndarray of int, shape (items,)
         By attribute, the number of the item's group within its query; -1 where it is not known.
+    content : ItemContent or None
+        What the documents' content says, where there is any.
     """
 
     names: tuple[str, ...]
     values: Floats
     groups: dict[str, Ints]
+    content: ItemContent | None = None
 
 
-def covariates(collection: Collection, features: FeatureBuilder) -> Covariates:
-    """Compute the covariates of all items of a collection."""
+def covariates(collection: Collection, features: FeatureBuilder, content: Content | None = None) -> Covariates:
+    """Compute the covariates of all items of a collection, from content too where there is any."""
     columns = _output_covariates(collection)
     groups: dict[str, Ints] = {}
     for code, attribute in features.attributes.items():
@@ -69,7 +76,12 @@ def covariates(collection: Collection, features: FeatureBuilder) -> Covariates:
         columns[f"size{code}"] = np.where(attribute.known, np.log(np.maximum(size, 1)), 0.0)
         columns[f"no{code}"] = (~attribute.known).astype(np.float64)
         groups[code] = np.where(attribute.known, attribute.group, -1)
-    return Covariates(tuple(columns), np.column_stack(list(columns.values())), groups)
+    told = None if content is None else item_content(collection, content)
+    if told is not None and not told.missing.all():
+        columns["nocontent"] = told.missing
+        if told.closeness.shape[1]:
+            columns["closeness"] = told.closeness[:, 0]
+    return Covariates(tuple(columns), np.column_stack(list(columns.values())), groups, told)
 
 
 def _output_covariates(collection: Collection) -> dict[str, Floats]:

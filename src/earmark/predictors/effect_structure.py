@@ -5,7 +5,7 @@ vary less) and the centred prior mean :math:`\tilde m_i = 2 (m_i - \bar m)`, the
 
 .. math::
 
-   y_i = m_i + s_i \Bigl[ b + x_i^T d + u_q + \sum_X u_{q,X} + w_i^T (a + c_q) + e_i \Bigr]
+   y_i = m_i + s_i \Bigl[ b + x_i^T d + k_i^T g + u_q + \sum_X u_{q,X} + r_{q,i} + w_i^T (a + c_q) + e_i \Bigr]
          + \tilde m_i \bigl[ b' + v_q + w_i^T f \bigr]
 
 ==================  ====================================================================================================
@@ -19,6 +19,8 @@ component           effects
 ``system in query`` :math:`c_{qs}`, how good it is for the query
 ``system slope``    :math:`f_s`, how well the prior mean orders what it retrieves
 ``query × X``       :math:`u_{q,X}`, how well a value of attribute X (an artist, a genre) fits the query
+``content``         :math:`g`: how much nearness of content to the query says, and in which directions :math:`k_i`
+``query × content`` :math:`r_{q,i}`, how well such content fits the query; documents that are alike share it
 ``noise``           :math:`e_i`, the rest
 ``assessor``        how generous an assessor is, where items have answers of several
 ``disagreement``    what remains between their answers
@@ -28,7 +30,8 @@ The weights :math:`w_{is}` are :math:`1/\sqrt{n_i}` for the :math:`n_i` systems 
 retrieve the same documents are alike: their effects are correlated as their results overlap, and a system that was
 entered twice has the same effects twice.
 
-An effect that only one item of a query has, such as that of an artist who appears once, is part of the item's own.
+An effect that only one item of a query has, such as that of an artist who appears once, is part of the item's own. The
+kernels of content are those of :mod:`earmark.predictors.content`; without content, both components are absent.
 """
 
 from __future__ import annotations
@@ -53,6 +56,7 @@ GENERAL = (
     "noise",
 )
 ASSESSORS = ("assessor", "disagreement")
+CONTENT, LIKENESS = "content", "query × content"
 _LEAST_SPREAD = 0.05
 
 
@@ -75,6 +79,11 @@ def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, 
         How many assessors' answers to the same items there are to tell apart; 0 where judgments are the truth.
     """
     components = GENERAL + tuple(attribute_component(code) for code in known.groups)
+    content = known.content
+    near = np.zeros((collection.n_items, 0)) if content is None else content.slopes
+    alike = content if content is not None and content.tells_likeness else None
+    components += (CONTENT,) if near.shape[1] else ()
+    components += () if alike is None else (LIKENESS,)
     components += ASSESSORS if n_assessors else ()
     number = {name: index for index, name in enumerate(components)}
     spread = item_spread(prior_mean)
@@ -88,11 +97,14 @@ def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, 
             spread[:, None] * standard,
             spread[:, None] * by_system,
             slope[:, None] * by_system,
+            spread[:, None] * near,
             np.zeros((collection.n_items, n_assessors)),
         )
     )
     n_systems = by_system.shape[1]
     counts = {"base": 1, "slopes": 1 + standard.shape[1], "system": n_systems, "system slope": n_systems}
+    if near.shape[1]:
+        counts[CONTENT] = near.shape[1]
     if n_assessors:
         counts["assessor"] = n_assessors
     own = np.zeros((collection.n_items, len(components)))
@@ -101,8 +113,10 @@ def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, 
     for code, group in known.groups.items():
         alone = _alone(group)
         own[alone, number[attribute_component(code)]] = spread[alone] ** 2
+    if alike is not None:
+        own[:, number[LIKENESS]] = spread**2 * alike.rest
     local, local_component = [], []
-    for first, last in pairwise(offsets):
+    for query, (first, last) in enumerate(pairwise(offsets)):
         items = slice(int(first), int(last))
         here = by_system[items] * spread[items, None]
         columns = [spread[items, None], slope[items, None], here[:, here.any(axis=0)]]
@@ -111,6 +125,9 @@ def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, 
             members = _members(group[items])
             columns.append(members * spread[items, None])
             of += [number[attribute_component(code)]] * members.shape[1]
+        if alike is not None:
+            columns.append(alike.factors[query] * spread[items, None])
+            of += [number[LIKENESS]] * alike.factors[query].shape[1]
         local.append(np.column_stack(columns))
         local_component.append(np.array(of, dtype=np.int64))
     return EffectModel(

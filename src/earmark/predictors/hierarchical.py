@@ -2,7 +2,8 @@
 
 What is expected of an item before anything is judged comes from a prior over covariates; how far the truth may be from
 it, and with whom an item shares its error, from effects of queries, systems, artists, genres and whatever else is known
-(:mod:`earmark.predictors.effect_structure`). Judging one item teaches about its neighbours; the variances of the
+(:mod:`earmark.predictors.effect_structure`), numbers that describe documents among it
+(:mod:`earmark.predictors.content`). Judging one item teaches about its neighbours; the variances of the
 effects are learnt while judging, and what they could be besides is averaged over.
 
 The prior mean is moved towards the judgments as these outweigh what was expected, so that a collection of another kind
@@ -84,7 +85,7 @@ class Hierarchical(Predictor):
 
     def __init__(self, setting: Setting, prior: HierarchicalPrior | None = None, *, refine: bool = True) -> None:
         super().__init__(setting)
-        self.known = covariates(setting.collection, setting.features)
+        self.known = covariates(setting.collection, setting.features, setting.content)
         self.prior = prior or shipped_prior(setting.scale, tuple(self.known.groups))
         self.refine = refine
         self._learnt: _Learnt | None = None

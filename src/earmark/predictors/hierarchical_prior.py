@@ -6,6 +6,8 @@ how far from it the variance may be.
 
 Shipped priors are weakly informative: the coefficients come from half of the queries of one collection, and variances
 may be several times larger or smaller. There is one for every kind of scale and for what is known of the documents.
+Of content (:mod:`earmark.predictors.content`) they know nothing; one that is fitted on collections with content knows
+how much such content says.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from scipy import special
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.variance_components import VariancePrior, fit_variances
 from earmark.data.collection import Collection
+from earmark.data.content import Content
 from earmark.data.ground_truth import Floats, Ints
 from earmark.data.scales import Scale
 from earmark.data.tables import replacing
@@ -40,7 +43,7 @@ COARSENESS = {"many": 1.0, "few": 2.0, "binary": 2.5}
 SPREADS = {"noise": 0.4, "system": 0.8, "system slope": 0.8}
 USUAL_SPREAD = 0.7
 _RIDGE = 3.0
-# For components that a prior does not know: an attribute it never met, assessors.
+# For components that a prior does not know: an attribute or content it never met, assessors.
 _UNKNOWN_VARIANCE, _UNKNOWN_SPREAD = 0.01, 1.0
 _FEW_LEVELS = 5
 # What a judgment counts for beside what was expected: those of one query say much the same.
@@ -211,11 +214,14 @@ class JudgedCollection:
         Of its items.
     gains : ndarray of float, shape (items,)
         As shares of the top gain; negative where an item is not judged.
+    content : Content, optional
+        What its documents are like.
     """
 
     collection: Collection
     features: FeatureBuilder
     gains: Floats
+    content: Content | None = None
 
 
 def usual_doubt(scale: Scale) -> dict[str, float]:
@@ -232,7 +238,8 @@ def fit_prior(
     Parameters
     ----------
     past : sequence of JudgedCollection
-        Several, or one with several selections of its systems: variances are averaged over them.
+        Several, or one with several selections of its systems: variances are averaged over them, those of content over
+        the collections that have some.
     name : str
         What to call it.
     fixed : mapping of str to float, optional
@@ -244,7 +251,7 @@ def fit_prior(
     ParameterError
         If nothing is judged, or everything alike.
     """
-    known = [covariates(one.collection, one.features) for one in past]
+    known = [covariates(one.collection, one.features, one.content) for one in past]
     names = tuple(dict.fromkeys(name for table in known for name in table.names))
     rows = np.concatenate([_columns(table, names)[one.gains >= 0] for table, one in zip(known, past, strict=True)])
     gains = np.concatenate([one.gains[one.gains >= 0] for one in past])

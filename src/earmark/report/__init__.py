@@ -10,17 +10,23 @@ file and no network, on screen and in print; :func:`write_assets` writes the sam
 'system-1 is the best of 3 systems: it is certain to be better than system-3.'
 """
 
+from earmark.report.assessors import Agreement, assessor_agreement, assessor_table
 from earmark.report.assets import write_assets
-from earmark.report.findings import Agreement, Findings, Reproduction, assessor_agreement, find
+from earmark.report.calibration import Calibration, calibrate
+from earmark.report.findings import Figure, Findings, Reproduction, find
 from earmark.report.page import report_html, write_report
 from earmark.report.words import Said, say_verdict
 
 __all__ = [
     "Agreement",
+    "Calibration",
+    "Figure",
     "Findings",
     "Reproduction",
     "Said",
     "assessor_agreement",
+    "assessor_table",
+    "calibrate",
     "find",
     "report_html",
     "say_verdict",

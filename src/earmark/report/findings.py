@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-import numpy as np
+import polars as pl
 
 from earmark.beliefs.beliefs import IndependentBeliefs
 from earmark.campaign.appraisal import Inference, Verdict
+from earmark.campaign.outlook import Outlook, outlook
 from earmark.campaign.standing import Standing
-from earmark.crowd.graded import AssessorErrors, assessor_errors, graded_alpha
-from earmark.crowd.krippendorff import Alpha
+from earmark.data.display import Shown, View
 from earmark.data.judgments import Judgments
-from earmark.errors import InputError
 from earmark.inference.audit import Audit
 from earmark.inference.confidence import Ranking
+from earmark.report.assessors import Agreement, assessor_agreement, assessor_table
+from earmark.report.calibration import Calibration, calibrate
 
 INDEPENDENT = (
     "what is believed of one item counts as independent of the others, as in the papers: on real collections such "
@@ -23,12 +25,20 @@ INDEPENDENT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
-    """How far assessors agree on items that several of them judged."""
+class Figure(NamedTuple):
+    """A picture of one's own for a report.
 
-    errors: AssessorErrors
-    alpha: Alpha
+    Attributes
+    ----------
+    title, caption : str
+        What stands above and below it.
+    svg : str
+        The picture, as :func:`earmark.plots.svg_text` returns it; it is put into the page as it is.
+    """
+
+    title: str
+    caption: str
+    svg: str
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,8 @@ class Reproduction:
     versions: Sequence[tuple[str, str]] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Findings:
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Shown):
     """What a report is about.
 
     Attributes
@@ -72,6 +82,14 @@ class Findings:
     agreement : Agreement or None
         Where several assessors judged the same items.
     reproduction : Reproduction
+    outlook : Outlook or None
+        How many more judgments open pairs take; None where nobody looked ahead.
+    calibration : Calibration or None
+        Judged items beside what was predicted of them, where enough are judged.
+    assessors : polars.DataFrame or None
+        One row per assessor, as from :func:`~earmark.report.assessors.assessor_table`, where judgments name them.
+    figures : sequence of (title, caption, SVG)
+        Shown after the pairs.
     """
 
     verdict: Verdict
@@ -83,11 +101,22 @@ class Findings:
     audit: Audit | None = None
     agreement: Agreement | None = None
     reproduction: Reproduction = field(default_factory=Reproduction)
+    outlook: Outlook | None = None
+    calibration: Calibration | None = None
+    assessors: pl.DataFrame | None = None
+    figures: Sequence[Figure | tuple[str, str, str]] = ()
 
     @property
     def ranking(self) -> Ranking:
         """The systems in order, and how sure that is."""
         return self.verdict.ranking
+
+    def _view(self) -> View:
+        """Show the verdict and what to keep in mind."""
+        seen = self.ranking._view()
+        return View(
+            seen.sentence, seen.sheets[:1], [f"about {self.inference.about}, {self.verdict.basis}", *self.notes]
+        )
 
 
 def find(
@@ -99,6 +128,8 @@ def find(
     samples: int = 1000,
     notes: Sequence[str] = (),
     reproduction: Reproduction | None = None,
+    figures: Sequence[Figure | tuple[str, str, str]] = (),
+    look_ahead: bool = True,
 ) -> Findings:
     """Reach a verdict and gather what a reader needs to trust it.
 
@@ -109,13 +140,18 @@ def find(
     inference : Inference, optional
         How to reach the verdict; by default by the model, about these queries.
     judgments : Judgments, optional
-        Who judged what: for the agreement of assessors, and for an audit where sampled items are marked.
+        Who judged what: for the agreement of assessors, and for an audit where sampled items are marked; by default
+        those of the standing, where it knows them.
     seed, samples
         As for :meth:`~earmark.campaign.standing.Standing.appraiser`.
     notes : sequence of str
         What is to be said besides what the predictor says.
     reproduction : Reproduction, optional
         How to get the same again.
+    figures : sequence of (title, caption, SVG)
+        Pictures of one's own, each as :func:`earmark.plots.svg_text` returns it, with a prefix of its own.
+    look_ahead : bool
+        Say how many more judgments open pairs would take.
     """
     chosen = inference or Inference()
     appraiser = standing.appraiser(chosen, seed=seed, samples=samples)
@@ -125,7 +161,8 @@ def find(
     independent = isinstance(beliefs, IndependentBeliefs) and beliefs.n_judged < beliefs.n_items
     if chosen.mode == "model" and independent:
         told.append(INDEPENDENT)
-    marked = judgments is not None and "sampled" in judgments.frame.columns and bool(judgments.frame["sampled"].any())
+    given = standing.judgments if judgments is None else judgments
+    marked = given is not None and "sampled" in given.frame.columns and bool(given.frame["sampled"].any())
     audits = chosen.mode == "model" and marked and appraiser.can_audit(beliefs.judged_gain)
     return Findings(
         verdict,
@@ -135,15 +172,10 @@ def find(
         standing.measure.is_linear,
         tuple(dict.fromkeys(told)),
         appraiser.audit(beliefs) if audits else None,
-        None if judgments is None else assessor_agreement(judgments, seed=seed),
+        None if given is None else assessor_agreement(given, seed=seed),
         reproduction or Reproduction(),
+        outlook(standing, chosen, verdict=verdict, seed=seed, samples=samples) if look_ahead else None,
+        calibrate(standing, given),
+        None if given is None else assessor_table(given),
+        tuple(figures),
     )
-
-
-def assessor_agreement(judgments: Judgments, *, seed: int = 0) -> Agreement | None:
-    """Say how far assessors agree; None where no two judged the same item."""
-    try:
-        errors = assessor_errors(judgments)
-    except InputError:
-        return None
-    return Agreement(errors, graded_alpha(judgments, rng=np.random.default_rng(seed)))

@@ -86,6 +86,21 @@ def methods(findings: Findings) -> list[Method]:
                 ("Robbins1970", "WaudbySmith2024"),
             )
         )
+    if findings.outlook is not None and findings.outlook.prospects:
+        path = (
+            "The sample goes on in its order, and the variance of a difference falls as that of a random sample does."
+            if chosen.mode == "design"
+            else "By how much judging an item reduces the variance of a difference does not depend on the answer; the "
+            "items that reduce it most come first."
+        )
+        told.append(
+            Method(
+                f"{path} The estimate moves by as much as is learnt; from that follows after how many more judgments a "
+                "pair is decided, by the same rule as above."
+            )
+        )
+    if findings.calibration is not None:
+        told.append(Method("Judged items are predicted from all judgments but their own."))
     if findings.agreement is not None:
         told.append(
             Method("The agreement of assessors is Krippendorff's alpha for ordinal data.", ("Krippendorff2011",))

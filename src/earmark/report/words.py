@@ -1,4 +1,4 @@
-"""A verdict in words: who is better, how sure that is, and what cannot be told yet."""
+"""A verdict in words: who is better, how sure that is, what cannot be told yet, and what it would take."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Literal
 
 import numpy as np
 
+from earmark.campaign.appraisal import Inference
+from earmark.campaign.outlook import EVEN, Outlook, Prospect
 from earmark.data.phrases import counted
 from earmark.inference.confidence import Ranking
-from earmark.plots.ranking import pairs_data, percent, ranking_data
+from earmark.inference.words import headline, how_decided, may_be_best, percent, sure
+from earmark.plots.ranking import pairs_data
 
-_FEW_NAMES = 5
 Kind = Literal["decided", "open", "equal"]
+# Up to a number of judgments, what it is rounded up to a multiple of.
+_ROUND = ((50, 5), (200, 10), (1000, 50))
+_ROUND_MANY = 100
+_NOT_YET = "cannot be told apart yet"
 
 
 @dataclass(frozen=True)
@@ -37,24 +43,28 @@ class Said:
         How many pairs are decided.
     neighbours : tuple of Sentence
         About every two systems that follow one another in the ranking.
+    ahead : str
+        What it would take to decide more; empty where nothing is open, or nobody looked ahead.
     """
 
     headline: str
     summary: str
     neighbours: tuple[Sentence, ...]
+    ahead: str = ""
 
 
-def say_verdict(ranking: Ranking) -> Said:
-    """Say in words what a ranking says."""
+def say_verdict(ranking: Ranking, outlook: Outlook | None = None) -> Said:
+    """Say in words what a ranking says, and, with an outlook, how many more judgments what is open would take."""
     data = pairs_data(ranking)
     order = ranking.systems_frame()["system"].to_list()
     following = dict(pairwise(order))
     neighbours = tuple(
-        _sentence(row, column, chance, decided)
+        _sentence(row, column, chance, decided, outlook)
         for row, column, chance, decided in data.iter_rows()
         if following.get(row) == column
     )
-    return Said(_headline(ranking), _summary(ranking), neighbours)
+    said = Said(headline(ranking), how_decided(ranking), neighbours)
+    return said if outlook is None else _with_outlook(said, ranking, outlook)
 
 
 @dataclass
@@ -82,77 +92,96 @@ def tallies(ranking: Ranking) -> dict[str, Tally]:
     return counts
 
 
-def sure(chance: float) -> str:
-    """Say how sure something is: ``97% sure``, or ``certain`` where nothing is left to doubt."""
-    return "certain" if chance >= 1 else f"{percent(chance)}% sure"
+def rounded(count: int) -> int:
+    """Round a number of judgments up to one that claims no more than is known: 57 is 60, 312 is 350."""
+    step = next((step for most, step in _ROUND if count <= most), _ROUND_MANY)
+    return -(-count // step) * step
 
 
-def listed(names: Sequence[str], word: str = "and") -> str:
-    """Put names in a row: ``A``, ``A and B``, ``A, B and C``."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+def how_many(count: int, left: int) -> str:
+    """Say a number of judgments: ``about 60``, or ``nearly all 310`` where it comes to that."""
+    near = rounded(count)
+    return f"about {near:,}" if near < left else f"nearly all {left:,}"
 
 
-def _sentence(first: str, second: str, chance: float | None, decided: bool) -> Sentence:
+def say_prospect(prospect: Prospect, inference: Inference) -> str:
+    """Say what would decide a pair: ``about 60 more judgments``, as a part of a sentence."""
+    judgments = "sampled judgments" if inference.mode == "design" else "judgments"
+    if not prospect.left:
+        return "everything in which they differ is judged"
+    if prospect.even is not None:
+        near = rounded(prospect.even)
+        if near < prospect.left:
+            return f"about {near:,} more {judgments}"
+        return f"nearly all of the {prospect.left:,} {judgments} that are left"
+    if prospect.chance_of_all < EVEN and not prospect.exact:
+        return f"even one more judgment of all {prospect.left:,} items in which they differ would probably not do"
+    if prospect.chance_of_all < EVEN:
+        instead = ": it takes more queries" if inference.target == "population" else ""
+        return f"even all {prospect.left:,} {judgments} that are left would probably not do{instead}"
+    return f"more than {int(prospect.judgments[-1]):,} more {judgments}"
+
+
+def _sentence(first: str, second: str, chance: float | None, decided: bool, outlook: Outlook | None) -> Sentence:
     if chance is None:
         return Sentence("equal", f"{first} and {second} return the same where it counts: no judgment can part them.")
     if decided:
         return Sentence("decided", f"{first} is better than {second}: {sure(chance)}.")
-    if chance == 0.5:
-        return Sentence("open", f"{first} and {second} are level: either may be better.")
-    likelier = first if chance > 0.5 else second
-    return Sentence(
-        "open",
-        f"{first} and {second} cannot be told apart yet: {percent(max(chance, 1 - chance))}% sure that {likelier} is "
-        "better.",
-    )
+    level, likelier = chance == 0.5, first if chance > 0.5 else second
+    prospect = None if outlook is None else outlook.of(first, second)
+    if outlook is None or prospect is None:
+        if level:
+            return Sentence("open", f"{first} and {second} are level: either may be better.")
+        told = f"{percent(max(chance, 1 - chance))}% sure that {likelier} is better."
+        return Sentence("open", f"{first} and {second} {_NOT_YET}: {told}")
+    takes = say_prospect(prospect, outlook.inference)
+    if not prospect.left:
+        return Sentence("open", f"{first} and {second} score the same: {takes}.")
+    # What is said of the other pairs is said of a level one too, but for who looks better.
+    so_far = "" if level else f" So far it is {percent(max(chance, 1 - chance))}% sure that {likelier} is better."
+    return Sentence("open", f"{first} and {second} {_NOT_YET}: {takes}.{so_far}")
 
 
-def _headline(ranking: Ranking) -> str:
-    data = ranking_data(ranking)
-    names = data["system"].to_list()
-    if len(names) == 1:
-        return f"There is one system, {names[0]}, and nothing to compare it with."
-    if not ranking.compared.any():
-        return "All systems return the same where it counts: there is nothing to compare."
-    first = data.filter(data["rank"] == 1)["system"].to_list()
-    rivals = data.filter(data["may_be_best"])["system"].to_list()
-    of_all = f"of {counted(len(names), 'system')}"
-    if len(rivals) == 1:
-        rival, chance = _closest(ranking, first[0])
-        if len(names) == 2:
-            return f"{first[0]} is better than {rival}: {sure(chance)}."
-        said = "it is certain to be" if chance >= 1 else f"{percent(chance)}% sure that it is"
-        return f"{first[0]} is the best {of_all}: {said} better than {rival}."
-    if len(names) == 2:
-        return f"{listed(names)} cannot be told apart yet."
-    if len(rivals) == 2:
-        return f"The best {of_all} is {listed(rivals, 'or')}: they cannot be told apart yet."
-    leads = f"{first[0]} leads, but not surely" if len(first) == 1 else f"{listed(first)} lead together"
-    if len(rivals) == len(names) or len(rivals) > _FEW_NAMES:
-        may_be = "any" if len(rivals) == len(names) else f"one of {len(rivals):,}"
-        return f"The best {of_all} may be {may_be}: {leads}."
-    return f"The best {of_all} is {listed(rivals, 'or')}: {leads}."
+def _with_outlook(said: Said, ranking: Ranking, outlook: Outlook) -> Said:
+    """Add what it would take: to the headline where that is about two systems, in a sentence of its own otherwise."""
+    systems = np.array(ranking.estimates.systems, dtype=object)
+    rivals = systems[may_be_best(ranking)].tolist()
+    order = ranking.systems_frame()["system"].to_list()
+    first, told = said.headline, set[frozenset[str]]()
+    if len(rivals) == 2 and first.endswith(f"{_NOT_YET}."):
+        between = outlook.of(*rivals)
+        if between is not None and between.left:
+            takes = say_prospect(between, outlook.inference)
+            first = f"{first[:-1]}: {takes}." if len(order) == 2 else f"{first[:-1]} ({takes})."
+            told.add(frozenset(rivals))
+    ahead = ""
+    if len(rivals) > 2:
+        leader = order[0]
+        from_rivals = [found for name in rivals if (found := outlook.of(leader, name)) is not None]
+        if from_rivals:
+            ahead = f"To tell {leader} from each system that may be better: {_say_range(from_rivals, outlook)}."
+    if not ahead:
+        pairs = [frozenset(pair) for pair in pairwise(order)]
+        following = [one for one in outlook.prospects if frozenset((one.a, one.b)) in pairs]
+        others = [one for one in following if frozenset((one.a, one.b)) not in told]
+        if others:
+            many = f"{'other pair' if told else 'pair'}{'' if len(others) == 1 else 's'}"
+            are = "is" if len(others) == 1 else "are"
+            ahead = f"{len(others):,} {many} of neighbours {are} open: {_say_range(others, outlook)}."
+    return Said(first, said.summary, said.neighbours, ahead)
 
 
-def _closest(ranking: Ranking, leader: str) -> tuple[str, float]:
-    """Return the system that the leader is least surely better than, the first of several, and how sure that is."""
-    estimates = ranking.estimates
-    at = estimates.systems.index(leader)
-    own = np.flatnonzero(((estimates.a == at) | (estimates.b == at)) & ranking.compared)
-    others = np.where(estimates.a[own] == at, estimates.b[own], estimates.a[own])
-    closest = np.lexsort((ranking.rank[others], ranking.confidence[own]))[0]
-    return estimates.systems[others[closest]], float(ranking.confidence[own[closest]])
-
-
-def _summary(ranking: Ranking) -> str:
-    compared = int(ranking.compared.sum())
-    if not compared:
-        return ""
-    decided = int(ranking.decided(ranking.level).sum())
-    at_level = f"at {100 * ranking.level:g}% confidence"
-    if decided == compared:
-        every = "The pair is" if compared == 1 else f"All {compared:,} pairs of systems are"
-        return f"{every} decided {at_level}."
-    return (
-        f"{decided:,} of {counted(compared, 'pair')} of systems {'is' if decided == 1 else 'are'} decided {at_level}."
-    )
+def _say_range(prospects: Sequence[Prospect], outlook: Outlook) -> str:
+    """Say how many more judgments several pairs take each."""
+    if len(prospects) == 1:
+        return say_prospect(prospects[0], outlook.inference)
+    judgments = "sampled judgments" if outlook.inference.mode == "design" else "judgments"
+    counts = sorted(rounded(one.even) for one in prospects if one.even is not None)
+    out_of_reach = len(prospects) - len(counts)
+    if not counts:
+        return f"even all {judgments} that are left would probably not do"
+    spread = f"{counts[0]:,}" if counts[0] == counts[-1] else f"{counts[0]:,} to {counts[-1]:,}"
+    said = f"about {spread} more {judgments}" + (" each" if len(counts) > 1 else " for one of them")
+    if out_of_reach:
+        said += f"; for {counted(out_of_reach, 'pair')} all that are left would probably not do"
+    return said

@@ -23,6 +23,7 @@ from earmark.campaign.loop import Look, play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import parse_stop
 from earmark.data.collection import Collection
+from earmark.data.content import Content
 from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.metadata import Metadata
@@ -31,6 +32,7 @@ from earmark.errors import ParameterError
 from earmark.inference.significance import compare_scores
 from earmark.measures import Measure
 from earmark.predictors.base import Predictor, Setting
+from earmark.predictors.content import count_known
 
 MakePredictor = Callable[[Setting], Predictor]
 
@@ -113,6 +115,8 @@ class Study:
         How verdicts are reached. Whatever their target, the truth they are compared with is that of these queries.
     audit : float, 0..1
         The share of judgments that follow the sample order.
+    content : Content, optional
+        What the documents are like, for predictors that use it.
     """
 
     runs: Runs
@@ -135,17 +139,24 @@ class Study:
     seed: int = 0
     inference: Inference = field(default_factory=Inference)
     audit: float = 0.0
+    content: Content | None = None
+
+    def __post_init__(self) -> None:
+        if self.content is not None:
+            count_known(Collection.from_runs(self.runs, depth=self.measure.cutoff), self.content)
 
     def repeat(self, number: int) -> Iterator[Outcome]:
         """Play one campaign through."""
         rng = np.random.default_rng([self.seed, number])
         runs = self._sampled(rng)
         collection = Collection.from_runs(runs, depth=self.measure.cutoff, metadata=self.metadata)
-        setting = Setting(collection, self.judgments.scale, self.teams, self.artist, self.genre, self.attributes)
+        setting = Setting(
+            collection, self.judgments.scale, self.teams, self.artist, self.genre, self.attributes, self.content
+        )
         recorded = item_gains(collection, self.judgments, aggregation=self.aggregation)
         # What nobody judged counts as worth nothing, as it does in an evaluation.
         truth = np.maximum(recorded, 0.0)
-        judge = _Truth(setting, self.measure, truth)
+        judge = Truth(setting, self.measure, truth)
         looks = play(
             setting,
             predictor=self.predictor(setting),
@@ -180,8 +191,16 @@ def _draw(rng: np.random.Generator, names: tuple[str, ...], count: int | None, w
     return [names[index] for index in np.sort(rng.choice(len(names), count, replace=False))]
 
 
-class _Truth:
-    """What is true of a collection, and how a look compares with it."""
+class Truth:
+    """What is true of a collection, and how a look compares with it.
+
+    Parameters
+    ----------
+    setting : Setting
+    measure : Measure
+    gains : ndarray of float, shape (items,)
+        The true gain of every item.
+    """
 
     def __init__(self, setting: Setting, measure: Measure, gains: Floats) -> None:
         from earmark.predictors.mtc import Uniform
@@ -191,7 +210,8 @@ class _Truth:
         self.estimates: Estimates = estimator.estimate(Uniform(setting).predict(gains))
         self.significant = _significant_pairs(setting, measure, gains)
 
-    def outcome(self, look: Look, repeat: int) -> Outcome:
+    def outcome(self, look: Look, repeat: int = 0) -> Outcome:
+        """Say how right a look at a campaign is."""
         ranking, true = look.ranking, self.estimates
         compared = ranking.compared
         said = np.sign(ranking.estimates.differences.mean)[compared]

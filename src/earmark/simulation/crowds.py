@@ -26,7 +26,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.crowd.benchmark import Benchmark
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.preferences import Preferences
 from earmark.data.runs import Runs, build_runs
 from earmark.errors import ParameterError
@@ -40,8 +42,8 @@ _STRENGTH, _STRENGTH_SLOPE, _STRENGTH_NOISE = 1.5, 0.85, 1.0
 _CHUNK = 2048
 
 
-@dataclass(frozen=True, eq=False)
-class LatentFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class LatentFit(Shown):
     """How well documents fit queries.
 
     Attributes
@@ -56,6 +58,14 @@ class LatentFit:
     documents: tuple[str, ...]
     value: Floats
 
+    def _view(self) -> View:
+        """Show the first queries and documents."""
+        queries, documents = self.queries[:5], self.documents[:5]
+        corner = dict(zip(documents, self.value[:5, :5].T, strict=True))
+        frame = pl.DataFrame({"": pl.Series(queries, dtype=pl.String), **corner})
+        sentence = f"of {counted(len(self.documents), 'document')} to {counted(len(self.queries), 'query', 'queries')}"
+        return View(sentence, [Sheet(frame, total=len(self.queries))])
+
     def difference(self, questions: pl.DataFrame) -> Floats:
         """Return how much better a fits than b, for every question (``query``, ``a``, ``b``)."""
         query = _places(questions["query"], self.queries)
@@ -64,8 +74,8 @@ class LatentFit:
         return difference
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedCrowd:
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedCrowd(Shown):
     """People who answer questions; arrays of shape (people,).
 
     Attributes
@@ -87,6 +97,14 @@ class SimulatedCrowd:
     reliability: Floats
     bias: Floats
     cheats: NDArray[np.bool_]
+
+    def _view(self) -> View:
+        """Show the first people."""
+        columns = ("activity", "reliability", "bias", "cheats")
+        people = pl.DataFrame({"name": pl.Series(self.names, dtype=pl.String)})
+        frame = people.with_columns(pl.Series(name, getattr(self, name)) for name in columns)
+        cheats = int(self.cheats.sum())
+        return View(f"{counted(len(self.names), 'person', 'people')}, {cheats:,} of them cheat", [Sheet(frame, most=5)])
 
     def without(self, names: set[str]) -> SimulatedCrowd:
         """Return the crowd without some of its people."""

@@ -15,6 +15,7 @@ import polars as pl
 from earmark.beliefs.beliefs import Beliefs, Bools
 from earmark.beliefs.estimates import Estimates, Moments
 from earmark.campaign.appraisal import Estimator
+from earmark.data.display import Sheet, Shown, View, written_cells
 from earmark.data.ground_truth import Floats
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
 from earmark.diagnose.coverage import LEVELS, Coverage, interval_coverage
@@ -31,8 +32,8 @@ from earmark.predictors.mtc import Uniform
 _SMALLEST_GROUP = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Shown):
     """How a predictor did, for one share of judgments shown to it.
 
     Attributes
@@ -53,6 +54,24 @@ class Diagnosis:
     scores: dict[str, float]
     coverage: pl.DataFrame
     bins: pl.DataFrame
+
+    def _view(self) -> View:
+        """Show scores, coverage, and accuracy by confidence."""
+        filled = self.bins.filter(pl.col("pairs") > 0)
+        claimed, right = written_cells(
+            [
+                float(np.average(filled[name], weights=filled["pairs"])) if filled.height else None
+                for name in ("confidence", "accuracy")
+            ]
+        )
+        return View(
+            f"{self.share:.0%} of the judgments shown; over pairs of systems, confidence {claimed}, accuracy {right}",
+            [
+                Sheet(pl.DataFrame([self.scores]), "Probabilities of the items left"),
+                Sheet(self.coverage, "The share of intervals that hold the truth, which should be their level"),
+                Sheet(filled.select("lower", "upper", "pairs", "confidence", "accuracy"), "Pairs by confidence"),
+            ],
+        )
 
 
 def diagnose(

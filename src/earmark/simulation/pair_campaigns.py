@@ -28,14 +28,16 @@ from earmark.campaign.pair_questions import PairLook, PairPolicy, play_pairs
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.paired_comparison import outcome_probabilities
 from earmark.data.conversion import runs_from_frame
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.ground_truth import Floats, Ints
+from earmark.data.phrases import counted
 from earmark.data.preferences import PairTable, Preferences
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
 
 
-@dataclass(frozen=True, eq=False)
-class PairWorld:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairWorld(Shown):
     """Candidate pairs, systems, and everything that a crowd would answer.
 
     Attributes
@@ -48,6 +50,12 @@ class PairWorld:
 
     design: PairDesign
     signs: Ints
+
+    def _view(self) -> View:
+        """Show the true precision of every system."""
+        frame = pl.DataFrame({"system": pl.Series(self.design.systems, dtype=pl.String), "precision": self.truth})
+        pairs = counted(self.signs.shape[0], "pair")
+        return View(f"{pairs} of documents, {counted(self.needed, 'answer')} each", [Sheet(frame)])
 
     @property
     def needed(self) -> int:

@@ -24,6 +24,7 @@ from earmark.crowd.configuration import BenchmarkConfig, build_benchmark, exampl
 from earmark.crowd.questions import PossiblePairs, draw_questions, mix_traps, possible_pairs
 from earmark.crowd.traps import choose_traps
 from earmark.crowd.worker_check import RejectionRule, WorkerCheck, check_workers
+from earmark.data.display import Shown, View, facts
 from earmark.data.preferences import Preferences
 from earmark.data.runs import Runs
 from earmark.simulation.crowds import LatentFit, SimulatedCrowd, draw_crowd, draw_fit, draw_runs
@@ -54,8 +55,8 @@ class SrbenchSize:
     skills: tuple[tuple[str, float], ...] = (("weaker", 0.12), ("stronger", 0.24))
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedSrbench:
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedSrbench(Shown):
     """A simulated SRBENCH.
 
     Attributes
@@ -90,6 +91,19 @@ class SimulatedSrbench:
     check: WorkerCheck
     answers: Preferences
     runs: Runs
+
+    def _view(self) -> View:
+        """Show what was asked, and what became of those who cheat."""
+        counts = facts(
+            questions=self.questions.height,
+            answers=len(self.answers),
+            traps=self.traps.height,
+            workers=len(self.workers.names),
+            cheats=len(self.cheats),
+            cheats_rejected=self.caught,
+            others_rejected=self.wronged,
+        )
+        return View(f"{self.pairs.benchmark}; {self.answers}", [counts])
 
     @property
     def cheats(self) -> tuple[str, ...]:

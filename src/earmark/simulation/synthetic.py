@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earmark.data.display import Sheet, Shown, View
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs, build_runs
@@ -23,8 +24,8 @@ from earmark.errors import ParameterError
 _SOUND_DIMENSIONS = 6
 
 
-@dataclass(frozen=True, eq=False)
-class SyntheticCollection:
+@dataclass(frozen=True, eq=False, repr=False)
+class SyntheticCollection(Shown):
     """A made-up collection: what systems retrieved, how all of it would be judged, and what the documents are.
 
     Attributes
@@ -43,6 +44,11 @@ class SyntheticCollection:
     judgments: Judgments
     metadata: Metadata
     skill: NDArray[np.float64]
+
+    def _view(self) -> View:
+        """Show the systems."""
+        frame = pl.DataFrame({"system": pl.Series(self.runs.systems, dtype=pl.String), "skill": self.skill})
+        return View(f"{self.runs}; {self.judgments}", [Sheet(frame)])
 
 
 def synthetic_collection(

@@ -1,0 +1,105 @@
+"""A ranking in words: who is the best, how sure that is, and how much is decided.
+
+A percentage is cut off and not rounded: 94.96 is "94% sure". A ranking that is not decided must not read as if it were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from earmark.data.phrases import counted
+
+if TYPE_CHECKING:
+    from earmark.inference.confidence import Ranking
+    from earmark.inference.pairs import BoolArray
+
+_FEW_NAMES = 5
+
+
+def percent(chance: float) -> str:
+    """Print a probability as a percentage that never claims more than there is: 94.96 is 94, .9996 is 99.9."""
+    share = 100 * chance
+    if chance >= 1:
+        return "100"
+    if share > 99:
+        # A last digit that is cut off, not rounded: 99.96 must not become 100.
+        return f"{min(int(share * 10 + 1e-9), 999) / 10:g}"
+    return f"{int(share + 1e-9)}"
+
+
+def sure(chance: float) -> str:
+    """Say how sure something is: ``97% sure``, or ``certain`` where nothing is left to doubt."""
+    return "certain" if chance >= 1 else f"{percent(chance)}% sure"
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Put names in a row: ``A``, ``A and B``, ``A, B and C``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def may_be_best(ranking: Ranking) -> BoolArray:
+    """Tell which systems no system of the first place is decided to be better than, shape (systems,)."""
+    estimates, best = ranking.estimates, ranking.rank == 1
+    decided = ranking.decided(ranking.level)
+    beaten = np.zeros(best.size, dtype=bool)
+    for one, other in ((estimates.a, estimates.b), (estimates.b, estimates.a)):
+        beaten[other[decided & best[one]]] = True
+    possible: BoolArray = ~beaten | best
+    return possible
+
+
+def headline(ranking: Ranking) -> str:
+    """Say who is the best, or who may be, in one sentence."""
+    names: list[str] = ranking.systems_frame()["system"].to_list()
+    if len(names) == 1:
+        return f"There is one system, {names[0]}, and nothing to compare it with."
+    if not ranking.compared.any():
+        return "All systems return the same where it counts: there is nothing to compare."
+    at = {name: index for index, name in enumerate(ranking.estimates.systems)}
+    possible = may_be_best(ranking)
+    first = [name for name in names if ranking.rank[at[name]] == 1]
+    rivals = [name for name in names if possible[at[name]]]
+    of_all = f"of {counted(len(names), 'system')}"
+    if len(rivals) == 1:
+        rival, chance = _closest(ranking, first[0])
+        if len(names) == 2:
+            return f"{first[0]} is better than {rival}: {sure(chance)}."
+        said = "it is certain to be" if chance >= 1 else f"{percent(chance)}% sure that it is"
+        return f"{first[0]} is the best {of_all}: {said} better than {rival}."
+    if len(names) == 2:
+        return f"{listed(names)} cannot be told apart yet."
+    if len(rivals) == 2:
+        return f"The best {of_all} is {listed(rivals, 'or')}: they cannot be told apart yet."
+    leads = f"{first[0]} leads, but not surely" if len(first) == 1 else f"{listed(first)} lead together"
+    if len(rivals) == len(names) or len(rivals) > _FEW_NAMES:
+        may_be = "any" if len(rivals) == len(names) else f"one of {len(rivals):,}"
+        return f"The best {of_all} may be {may_be}: {leads}."
+    return f"The best {of_all} is {listed(rivals, 'or')}: {leads}."
+
+
+def how_decided(ranking: Ranking) -> str:
+    """Say how many pairs are decided; nothing where there are none to compare."""
+    compared = int(ranking.compared.sum())
+    if not compared:
+        return ""
+    decided = int(ranking.decided(ranking.level).sum())
+    at_level = f"at {100 * ranking.level:g}% confidence"
+    if decided == compared:
+        every = "The pair is" if compared == 1 else f"All {compared:,} pairs of systems are"
+        return f"{every} decided {at_level}."
+    return (
+        f"{decided:,} of {counted(compared, 'pair')} of systems {'is' if decided == 1 else 'are'} decided {at_level}."
+    )
+
+
+def _closest(ranking: Ranking, leader: str) -> tuple[str, float]:
+    """Return the system that the leader is least surely better than, the first of several, and how sure that is."""
+    estimates = ranking.estimates
+    at = estimates.systems.index(leader)
+    own = np.flatnonzero(((estimates.a == at) | (estimates.b == at)) & ranking.compared)
+    others = np.where(estimates.a[own] == at, estimates.b[own], estimates.a[own])
+    closest = np.lexsort((ranking.rank[others], ranking.confidence[own]))[0]
+    return estimates.systems[others[closest]], float(ranking.confidence[own[closest]])

@@ -1,0 +1,188 @@
+r"""Whether the model was right where it can be checked: judged items, each predicted from all other judgments.
+
+Where gains are independent, what is expected of a judged item is what the predictor expects of it. Where they share
+effects, with the inverse :math:`Q` of the covariance of all answers, the answers :math:`o` about one item have, given
+all others,
+
+.. math:: E[y_o] = y_o - Q_{oo}^{-1} (Q (y - m))_o, \qquad Cov[y_o] = Q_{oo}^{-1},
+
+and the mean of these answers is held against the mean that was given. Neither the prior mean nor the variances of
+effects are fitted anew without the item, which makes predictions a little better than they would have been.
+
+A policy that judges what tells most chooses unusual items, and what holds for them need not hold for the others. Where
+some of the judged items are a sample, these are counted apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
+from earmark.beliefs.correlated import CorrelatedBeliefs
+from earmark.beliefs.effects import Posterior
+from earmark.campaign.standing import Standing
+from earmark.data.ground_truth import Floats, Ints
+from earmark.data.judgments import Judgments
+from earmark.data.scales import Scale
+from earmark.diagnose.coverage import wilson_interval
+from earmark.diagnose.proper_scores import ErrorSummary, summarise_errors
+
+ENOUGH = 30
+"""So many judged items are worth a look; of fewer, chance says more than the model."""
+
+LEVEL = 0.95
+_REACH = 1.959963984540054
+# Coarser scales have too few levels for an interval of gains to mean much.
+_FINE_ENOUGH = 6
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Held:
+    """How many intervals held what was judged.
+
+    Attributes
+    ----------
+    held, items : int
+    low, high : float, 0..1
+        Wilson's bounds of the share, as if items were independent.
+    """
+
+    held: int
+    items: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The share of intervals that held."""
+        return self.held / self.items
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Predictions of judged items beside what was judged.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        One row per judged item: ``query``, ``document``, ``predicted``, ``low``, ``high`` (an interval of 95%),
+        ``actual``, and ``sampled`` where that is known.
+    errors : ErrorSummary
+        Errors made beside those announced.
+    complete : bool
+        All items are judged: there are no others that could be different.
+    fine : bool
+        The scale has levels enough for intervals of gains.
+    """
+
+    frame: pl.DataFrame
+    errors: ErrorSummary
+    complete: bool
+    fine: bool
+
+    @cached_property
+    def held(self) -> Held:
+        """How many intervals held, over all judged items."""
+        return _held(self.frame)
+
+    @cached_property
+    def held_in_sample(self) -> Held | None:
+        """How many intervals held among sampled items; None where too few are known to be."""
+        if self.complete or "sampled" not in self.frame.columns:
+            return None
+        sampled = self.frame.filter(pl.col("sampled"))
+        return _held(sampled) if ENOUGH <= sampled.height < self.frame.height else None
+
+    @property
+    def all_sampled(self) -> bool:
+        """Whether every judged item belongs to a sample."""
+        return "sampled" in self.frame.columns and bool(self.frame["sampled"].all())
+
+
+def calibrate(standing: Standing, judgments: Judgments | None = None) -> Calibration | None:
+    """Hold predictions of judged items against what was judged; None where too few are.
+
+    Parameters
+    ----------
+    standing : Standing
+        The collection and what is believed about it.
+    judgments : Judgments, optional
+        Which items were sampled, where that is marked.
+    """
+    beliefs, scale = standing.beliefs, standing.setting.scale
+    if beliefs.n_judged < ENOUGH:
+        return None
+    items, predicted, variance, actual = left_out(beliefs)
+    reach = _REACH * np.sqrt(variance)
+    frame = standing.setting.collection.item_frame()[items].select("query", "document")
+    frame = frame.with_columns(
+        pl.Series("predicted", predicted),
+        pl.Series("low", predicted - reach),
+        pl.Series("high", predicted + reach),
+        pl.Series("actual", actual),
+    )
+    if judgments is not None and "sampled" in judgments.frame.columns:
+        marked = judgments.frame.filter(pl.col("gain") >= 0).group_by("query", "document").agg(pl.col("sampled").any())
+        frame = frame.join(marked, on=["query", "document"], how="left", maintain_order="left").with_columns(
+            pl.col("sampled").fill_null(False)
+        )
+    errors = summarise_errors(predicted, variance, actual)
+    return Calibration(frame, errors, beliefs.n_judged == beliefs.n_items, _is_fine(scale))
+
+
+def left_out(beliefs: Beliefs) -> tuple[Ints, Floats, Floats, Floats]:
+    """Predict every judged item from all other judgments.
+
+    Returns
+    -------
+    items : ndarray of int, shape (judged,)
+    predicted, variance, actual : ndarray of float, shape (judged,)
+        What would be expected of the gain, how far off that may be, and what was given.
+    """
+    if isinstance(beliefs, CorrelatedBeliefs):
+        top = float(beliefs.scale.top)
+        items, predicted, variance, actual = _left_out_effects(beliefs.central)
+        return items, predicted * top, variance * top**2, actual * top
+    items = np.flatnonzero(beliefs.judged)
+    variance = beliefs.expected.variance if isinstance(beliefs, IndependentBeliefs) else beliefs.variance
+    return items, beliefs.leave_one_out()[items], variance[items], beliefs.judged_gain[items]
+
+
+def _left_out_effects(posterior: Posterior) -> tuple[Ints, Floats, Floats, Floats]:
+    """Leave out one item after the other, for the first set of variances; gains as shares of the top."""
+    observed = posterior.observed
+    parts = []
+    for block in posterior.blocks:
+        value, of = observed.value[block.rows], observed.item[block.rows]
+        shared = block.solved[0, :, 1:]
+        precision = block.inverse[0] - shared @ posterior.shared_covariance[0] @ shared.T
+        explained = posterior.explained(block)[0]
+        items, first, count = np.unique(of, return_index=True, return_counts=True)
+        if items.size == of.size:
+            spread: Floats = 1.0 / np.diagonal(precision)
+            parts.append((items, value - spread * explained, spread, value))
+            continue
+        # Answers about one item leave together: their part of the precision, and nothing of the others'.
+        alone = np.linalg.inv(np.where(of[:, None] == of, precision, 0.0))
+        missed = np.add.reduceat(alone @ explained, first) / count
+        spread = np.add.reduceat(alone.sum(axis=1), first) / count**2
+        given = np.add.reduceat(value, first) / count
+        parts.append((items, given - missed, spread, given))
+    found = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return found[0], found[1], found[2], found[3]
+
+
+def _held(frame: pl.DataFrame) -> Held:
+    inside = (pl.col("low") - _ROUNDING <= pl.col("actual")) & (pl.col("actual") <= pl.col("high") + _ROUNDING)
+    held = int(frame.select(inside.sum()).item())
+    low, high = wilson_interval(np.array([held]), np.array([frame.height]), level=LEVEL)
+    return Held(held, frame.height, float(low[0]), float(high[0]))
+
+
+def _is_fine(scale: Scale) -> bool:
+    return scale.continuous or len(scale.gains) >= _FINE_ENOUGH

@@ -1,0 +1,214 @@
+"""Every result that a notebook may show: a sentence and small tables, whatever ids look like."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+import re
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from IPython.lib.pretty import pretty
+
+import earmark
+from earmark.campaign.loop import play
+from earmark.campaign.outlook import outlook
+from earmark.campaign.pair_questions import play_pairs, propose_pairs
+from earmark.campaign.policies import make_policy
+from earmark.campaign.stopping import parse_stop
+from earmark.crowd.aggregation import aggregate_preferences
+from earmark.crowd.agreement import random_answering_test
+from earmark.crowd.bradley_terry import fit_bradley_terry
+from earmark.crowd.graded import assessor_errors, graded_alpha
+from earmark.crowd.group_agreement import compare_groups
+from earmark.crowd.position import position_bias
+from earmark.crowd.results import ImportedResults, ImportReport
+from earmark.crowd.worker_check import RejectionRule
+from earmark.crowd.worker_model import fit_worker_model
+from earmark.crowd.workers import answer_times, volume_correlation, worker_table
+from earmark.data.content import Content
+from earmark.data.display import Shown
+from earmark.data.ground_truth import truth_from_judgments
+from earmark.diagnose.calibration import accuracy_by_confidence, reliability_curve, sign_agreement
+from earmark.diagnose.coverage import interval_coverage
+from earmark.diagnose.decomposition import decompose_score
+from earmark.diagnose.proper_scores import summarise_errors
+from earmark.inference.preference_tests import compare_preferences
+from earmark.measures.preference import parse_level, preference_outcomes, preference_precision
+from earmark.predictors.base import make_predictor
+from earmark.simulation.pair_campaigns import _Crowd, made_up_world
+from earmark.simulation.srbench import SrbenchSize, simulated_srbench
+
+# What is neither a result nor holds one: how something is done, or steps on the way.
+INNER = {
+    "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion", "DesignBlock",
+    "FittedScores", "ForecastGroups", "FriedmanRanks", "GroupPlaces", "Ideal", "JudgedLists", "PairAnswers",
+    "PairDesign", "PairEvidence", "PairPosterior", "PairedDifferences", "Points", "PolicyState", "Prospect",
+    "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "Sheet", "SignedRanks", "Stack",
+    "StopState", "Study", "Table", "Verdicts", "Wins",
+}  # fmt: skip
+PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
+
+
+class Balanced(HTMLParser):
+    """Notices a tag that is not closed, or one that no result has."""
+
+    known = frozenset({"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in self.known
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def hostile(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    return frame.with_columns(pl.format("<i>{}</i>&", name).alias(name) for name in columns)
+
+
+@cache
+def results() -> dict[str, Any]:
+    """Return one result of every kind, with ids that are markup."""
+    made = earmark.synthetic_collection(np.random.default_rng(3), systems=4, queries=12, documents=90)
+    runs = earmark.runs_from_frame(hostile(made.runs.to_polars(), "system", "query", "document"))
+    judgments = earmark.judgments_from_frame(hostile(made.judgments.frame, "query", "document"), scale=earmark.FINE)
+    metadata = earmark.Metadata(hostile(made.metadata.frame, "document"))
+    standing = earmark.stand(runs, judgments, metadata=metadata)
+    unjudged = earmark.stand(runs, metadata=metadata)
+    scores = earmark.evaluate(runs, judgments, ["AG@5", "nDCG@5"])
+    compared = earmark.compare(scores, "AG@5")
+    documents = metadata.frame["document"]
+    cliques = earmark.Cliques(
+        pl.DataFrame({"document": documents[:20], "group": [f"<i>{n // 4}</i>" for n in range(20)]})
+    )
+    group = pl.DataFrame({"query": ["<i>q</i>"] * 6, "document": documents[:6], "group": [1, 1, 2, 2, 3, 3]})
+    groups = earmark.OrderedGroups(group)
+    apart = np.abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
+    looks = play(
+        unjudged.setting,
+        predictor=make_predictor("uniform", unjudged.setting),
+        policy=make_policy("random"),
+        stop=parse_stop("budget:40"),
+        measure=unjudged.measure,
+        ask=lambda items: standing.gains[items],
+        rng=np.random.default_rng(0),
+        audit=1.0,
+    )
+    people = pl.concat([judgments.frame.with_columns(pl.lit(f"<i>{who}</i>").alias("assessor")) for who in "ab"])
+    several = earmark.judgments_from_frame(people, scale=earmark.FINE)
+    found: dict[str, Any] = {}
+    for one in (
+        made, runs, judgments, metadata, standing, standing.setting.collection, scores, compared, compared.tests,
+        cliques, groups, earmark.describe(standing.setting.collection), truth_from_judgments(judgments),
+        unjudged.ranking(), unjudged.verdict(), unjudged.proposal("variance", 5, np.random.default_rng(0)),
+        unjudged.check_stop("top:1"),
+        earmark.plan(runs, metadata=metadata, stop="budget:40", repeats=9), *looks,
+        standing.appraiser().audit(standing.beliefs), earmark.Matrix(apart, documents[:8], documents[:8]),
+        earmark.simulate_campaigns(runs, judgments, stop="budget:40", predictor="uniform", repeats=2),
+        earmark.diagnose_predictor(runs, judgments, share=0.5), *earmark.curves(runs, judgments, "pr").values(),
+        assessor_errors(several), graded_alpha(several, rng=np.random.default_rng(0)), compare_groups(groups, groups),
+        sign_agreement([0.1, 0.2], [0.1, -0.1]), interval_coverage([0.4, 0.5], [0.1, 0.1], [0.3, 0.6]),
+        accuracy_by_confidence([1.0, 2.0], [0.6, 0.99], [1.0, -1.0]), summarise_errors([0.5], [0.1], [0.7]),
+        reliability_curve([[0.9, 0.1], [0.2, 0.8]], [0, 1]), decompose_score([[0.9, 0.1], [0.2, 0.8]], [0, 1]),
+        *earmark.read_prototypes(earmark.example_path("cover-prototypes.csv")), *auditions(), *crowds(), *pairs(),
+        Content(tuple(documents[:8]), apart), outlook(unjudged), *outlook(unjudged).prospects,
+    ):  # fmt: skip
+        found[type(one).__name__] = one
+    return found
+
+
+def auditions() -> list[Any]:
+    found = earmark.audition(earmark.read_prototypes(earmark.example_path("cover-prototypes.csv")))
+    return [found, *found.sets]
+
+
+def crowds() -> list[Any]:
+    size = SrbenchSize(students=12, student_questions=60, workers=20, cheats=3, questions=120)
+    played = simulated_srbench(np.random.default_rng(1), size=size, rule=RejectionRule(min_answers=20))
+    frame = hostile(played.check.preferences.frame, "query", "a", "b", "assessor")
+    frame = frame.with_columns(seconds=pl.Series(np.linspace(2.0, 40.0, frame.height)))
+    answers = earmark.Preferences.from_frame(frame)
+    check = earmark.crowd.check_workers(answers, rule=RejectionRule(min_answers=20))
+    plain = check.kept_answers().without_traps()
+    runs = earmark.runs_from_frame(hostile(played.runs.to_polars(), "system", "query", "document"))
+    level, outcomes = parse_level("4/6"), preference_outcomes(runs, plain.pairs(), k=20)
+    report = ImportReport(3, 6, 5, 2, pl.DataFrame({"reason": ["blank"], "assessor": ["<i>x</i>"]}))
+    return [
+        played, played.pairs, played.pairs.benchmark, played.fit, played.workers, plain, plain.pairs(), check,
+        check.expected_errors(), outcomes, preference_precision(outcomes, level), compare_preferences(outcomes, level),
+        random_answering_test(plain.pairs(), rng=np.random.default_rng(0)), fit_bradley_terry(plain),
+        position_bias(plain), position_bias(plain).every, fit_worker_model(plain, model="one-coin"),
+        answer_times(plain), volume_correlation(worker_table(plain)), report,
+        aggregate_preferences(plain, method="bradley-terry"),
+        ImportedResults(plain, report),
+    ]  # fmt: skip
+
+
+def pairs() -> list[Any]:
+    world = made_up_world(np.random.default_rng(0), queries=6, documents=12, depth=6, pairs=10, needed=3)
+    (look, *_) = play_pairs(
+        world.design, stop=parse_stop("budget:20"), ask=_Crowd(world), rng=np.random.default_rng(0), needed=world.needed
+    )
+    return [world, look, look.estimates, propose_pairs(look.estimates, 5, np.random.default_rng(0))]
+
+
+def classes() -> dict[str, type]:
+    """Return every public dataclass of the packages that results come from."""
+    roots = [importlib.import_module(f"earmark.{package}") for package in PACKAGES]
+    names = [info.name for root in roots for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")]
+    return {
+        name: one
+        for module in map(importlib.import_module, ["earmark.evaluation", *names])
+        for name, one in vars(module).items()
+        if isinstance(one, type)
+        and dataclasses.is_dataclass(one)
+        and one.__module__ == module.__name__
+        and name[0] != "_"
+    }
+
+
+def holds_more_than_values(one: type) -> bool:
+    return any(
+        re.search(r"Array|Floats|Ints|Bools|DataFrame|Series|Runs|Preferences", str(field.type))
+        for field in dataclasses.fields(one)
+    )
+
+
+SHOWN = sorted(name for name, one in classes().items() if issubclass(one, Shown))
+
+
+def test_whatever_holds_arrays_or_tables_shows_itself() -> None:
+    plain = {name for name, one in classes().items() if not issubclass(one, Shown) and holds_more_than_values(one)}
+    assert plain - INNER == set()
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_result_is_shown(name: str) -> None:
+    one = results()[name]
+    line, text, page = repr(one), pretty(one), one._repr_html_()
+    assert line.startswith(f"<{name}: ")
+    assert len(line) <= 162
+    assert "\n" not in line
+    assert text.startswith(f"{name}: ")
+    assert len(text.splitlines()) < 60
+    assert "array(" not in text
+    assert len(page) < 20_000
+    assert "nan" not in re.findall(r"[a-z]+", text.lower())
+    parser = Balanced()
+    parser.feed(page)
+    assert parser.open == []
+
+
+def test_ids_that_are_markup_are_shown_as_they_are() -> None:
+    for name in ("Runs", "Judgments", "Ranking", "Scores", "Comparison", "Preferences", "WorkerCheck", "Cliques"):
+        assert "&lt;i&gt;" in results()[name]._repr_html_()
