@@ -18,7 +18,7 @@ from benchmarks.honesty import coverage
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [DOCS / "honesty.md", *sorted(DOCS.glob("papers/*.md"))]
+PAGES = [DOCS / "index.md", DOCS / "honesty.md", *sorted(DOCS.glob("papers/*.md"))]
 IMAGES = sorted(DOCS.glob("images/*.svg"))
 SHOWN = re.compile(r"^!\[([^\]]*)\]\((\S+\.svg)\)\n\n\*([^\n]*)", flags=re.MULTILINE)
 

@@ -103,7 +103,7 @@ def report(
     from earmark.errors import ParameterError
     from earmark.plots.style import need_matplotlib
     from earmark.predictors.choose import PredictorChoice
-    from earmark.report import Reproduction, find, say_verdict, write_assets, write_report
+    from earmark.report import Reproduction, find, say_verdict, versions_here, write_assets, write_report
 
     out = Output.choose(format, quiet=quiet)
     need_matplotlib()
@@ -134,7 +134,9 @@ def report(
         seed=seed,
         samples=samples,
         notes=out.notes,
-        reproduction=Reproduction(command_line(context), [(str(path), _digest(path)) for path in read], _versions()),
+        reproduction=Reproduction(
+            command_line(context), [(str(path), _digest(path)) for path in read], versions_here()
+        ),
     )
     unlearnt = nothing_learnt(standing.beliefs, findings.ranking)
     findings = replace(findings, notes=(*findings.notes, *unlearnt))
@@ -176,13 +178,3 @@ def _digest(path: Path) -> str:
 
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _versions() -> list[tuple[str, str]]:
-    import platform
-    from importlib.metadata import version
-
-    from earmark._version import __version__
-
-    libraries = [(name, version(name)) for name in ("numpy", "scipy", "polars", "matplotlib")]
-    return [("earmark", __version__), ("Python", platform.python_version()), *libraries]

@@ -26,7 +26,7 @@ from earmark.measures import Measure, parse
 from earmark.plots import plot_campaign, plot_progress, progress_data, svg_text
 from earmark.predictors.base import Predictor, Setting
 from earmark.predictors.choose import PredictorChoice
-from earmark.report import Figure, Findings, Reproduction, find
+from earmark.report import Figure, Findings, Reproduction, find, versions_here
 from earmark.simulation.campaigns import Outcome, Truth, outcomes_frame
 
 MEASURE = f"AG@{DEPTH}"
@@ -199,7 +199,7 @@ def demo_findings(campaign: Campaign, judged_gain: Floats, chapters: Sequence[Ch
         judgments=campaign.judgments(judged_gain),
         seed=campaign.seed,
         notes=[MADE_UP],
-        reproduction=Reproduction(f"earmark demo --seed {campaign.seed}"),
+        reproduction=Reproduction(f"earmark demo --seed {campaign.seed}", versions=versions_here()),
         figures=_figures(campaign, chapters) if chapters else (),
     )
 

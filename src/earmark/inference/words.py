@@ -67,8 +67,15 @@ def headline(ranking: Ranking) -> str:
         rival, chance = _closest(ranking, first[0])
         if len(names) == 2:
             return f"{first[0]} is better than {rival}: {sure(chance)}."
-        said = "it is certain to be" if chance >= 1 else f"{percent(chance)}% sure that it is"
-        return f"{first[0]} is the best {of_all}: {said} better than {rival}."
+        if chance >= 1:
+            return f"{first[0]} is the best {of_all}: it is certain to be better than {rival}."
+        overall = _better_than_all(ranking, first[0])
+        if overall >= ranking.level:
+            return f"{first[0]} is the best {of_all}: {percent(overall)}% sure."
+        return (
+            f"{first[0]} is probably the best {of_all}: {percent(chance)}% sure that it is better than {rival}, "
+            f"{percent(overall)}% that it is better than all."
+        )
     if len(names) == 2:
         return f"{listed(names)} cannot be told apart yet."
     if len(rivals) == 2:
@@ -93,6 +100,14 @@ def how_decided(ranking: Ranking) -> str:
     return (
         f"{decided:,} of {counted(compared, 'pair')} of systems {'is' if decided == 1 else 'are'} decided {at_level}."
     )
+
+
+def _better_than_all(ranking: Ranking, leader: str) -> float:
+    """Return how sure it is at least that a system is better than all others: doubts about them add up."""
+    estimates = ranking.estimates
+    at = estimates.systems.index(leader)
+    own = ((estimates.a == at) | (estimates.b == at)) & ranking.compared
+    return max(1.0 - float(np.sum(1.0 - ranking.confidence[own])), 0.0)
 
 
 def _closest(ranking: Ranking, leader: str) -> tuple[str, float]:

@@ -13,7 +13,7 @@ file and no network, on screen and in print; :func:`write_assets` writes the sam
 from earmark.report.assessors import Agreement, assessor_agreement, assessor_table
 from earmark.report.assets import write_assets
 from earmark.report.calibration import Calibration, calibrate
-from earmark.report.findings import Figure, Findings, Reproduction, find
+from earmark.report.findings import Figure, Findings, Reproduction, find, versions_here
 from earmark.report.page import report_html, write_report
 from earmark.report.words import Said, say_verdict
 
@@ -30,6 +30,7 @@ __all__ = [
     "find",
     "report_html",
     "say_verdict",
+    "versions_here",
     "write_assets",
     "write_report",
 ]

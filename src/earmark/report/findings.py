@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import NamedTuple
 
 import polars as pl
 
+from earmark._version import __version__
 from earmark.beliefs.beliefs import IndependentBeliefs
 from earmark.campaign.appraisal import Inference, Verdict
 from earmark.campaign.outlook import Outlook, outlook
@@ -57,6 +60,12 @@ class Reproduction:
     command: str = ""
     files: Sequence[tuple[str, str]] = ()
     versions: Sequence[tuple[str, str]] = ()
+
+
+def versions_here() -> list[tuple[str, str]]:
+    """Return the versions of what a report is made with."""
+    libraries = [(name, version(name)) for name in ("numpy", "scipy", "polars", "matplotlib")]
+    return [("earmark", __version__), ("Python", platform.python_version()), *libraries]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
