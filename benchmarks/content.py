@@ -50,7 +50,7 @@ LOOKS = (20, 50, 100, 200)
 TARGET = 0.95
 _BATCH = 10
 _HIDDEN, _DIMS, _DEPTH = 6, 32, 5
-_NOT_THE_DEMO = 1_000
+_NOT_THE_DEMO = 2_000
 
 World = tuple[Runs, Judgments, Metadata | None, Content]
 """What a campaign is played on: lists, judgments of all that is in them, and what is known of the documents."""

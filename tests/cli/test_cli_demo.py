@@ -55,6 +55,16 @@ def test_the_report_says_who_is_best(shown: Said, folder: Path) -> None:
     assert "While it was judged" in page
 
 
+def test_the_readme_says_what_the_demo_says(shown: Said) -> None:
+    judged, items = re.search(r"stopped after (\d+) of (\d+) judgments", shown.out).groups()
+    decided, wrong = re.search(r"Of (\d+) pairs that it calls decided, (\w+) ", shown.out).groups()
+    more = re.search(r"told apart yet \((about \d+ more judgments)\)", shown.out)[1]
+    words = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())
+    assert wrong == "none"
+    assert f"{judged} of {items} judgments decided {decided} of 15 pairs of systems, none of them wrongly" in words
+    assert f"cannot be told apart yet: {more}." in words
+
+
 def test_the_commands_that_the_demo_names_work(cli: Cli, shown: Said, folder: Path) -> None:
     named = [shlex.split(line)[1:] for line in shown.out.splitlines() if line.startswith("  earmark ")]
     assert [words[0] for words in named] == ["rank", "next", "report", "evaluate", "simulate", "features"]

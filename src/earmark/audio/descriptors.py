@@ -30,6 +30,7 @@ INTERVALS = 7
 _WINDOW, _HOP, _MELS = 2_048, 512, 64
 _BANDS = (0, 12, 36, _MELS)
 _SLOWEST, _FASTEST = 30.0, 300.0
+_POOLED = 4
 _QUIET = 1e-10
 # Synthetic and very quiet sounds hardly vary: a covariance must be inverted all the same.
 _FLOOR = 1.0
@@ -55,14 +56,19 @@ class Descriptors:
     harmony: Floats
 
     def vector(self) -> Floats:
-        """Return it all as one row of numbers, shape (174,); of the timbre, means and standard deviations."""
+        """Return it all as one row of numbers, shape (84,): what predictions are made from.
+
+        Of the timbre, means and standard deviations. Of the rhythm, every four neighbouring tempi together: a table in
+        which most columns are about one thing speaks of little else.
+        """
         spread = np.sqrt(np.diagonal(self.timbre_covariance))
-        return np.concatenate((self.timbre_mean, spread, self.rhythm, self.harmony))
+        rhythm = self.rhythm.reshape(-1, _POOLED).mean(axis=1)
+        return np.concatenate((self.timbre_mean, spread, rhythm, self.harmony))
 
 
 def column_names() -> tuple[str, ...]:
     """Name the numbers of :meth:`Descriptors.vector`."""
-    tempi = np.round(_tempi(), 1)
+    tempi = np.round(np.exp(np.log(_tempi()).reshape(-1, _POOLED).mean(axis=1)), 1)
     return (
         *(f"mfcc{k}_mean" for k in range(COEFFICIENTS)),
         *(f"mfcc{k}_sd" for k in range(COEFFICIENTS)),
