@@ -15,7 +15,8 @@ import earmark
 from earmark.beliefs.beliefs import uniform_beliefs
 from earmark.beliefs.exact import estimate_linear
 from earmark.campaign.appraisal import Inference, Verdict
-from earmark.campaign.outlook import Outlook, Prospect, outlook
+from earmark.campaign.outlook import outlook
+from earmark.campaign.prospects import Outlook, Prospect
 from earmark.data.collection import Collection
 from earmark.data.judgments import Judgments
 from earmark.errors import InputError

@@ -25,7 +25,8 @@ import earmark
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
 from earmark.campaign.appraisal import Inference
-from earmark.campaign.outlook import EVEN, LIKELY, outlook
+from earmark.campaign.outlook import outlook
+from earmark.campaign.prospects import EVEN, LIKELY
 from earmark.campaign.standing import Standing
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import Floats

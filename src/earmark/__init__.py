@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from earmark import report as report
     from earmark import simulation as simulation
     from earmark.campaign.appraisal import Inference, Verdict
-    from earmark.campaign.outlook import Outlook, outlook
+    from earmark.campaign.one_call import plan, propose, rank
+    from earmark.campaign.outlook import outlook
     from earmark.campaign.plan import Plan
-    from earmark.campaign.standing import Standing, plan, propose, rank, stand
+    from earmark.campaign.prospects import Outlook
+    from earmark.campaign.standing import Standing, stand
     from earmark.data.collection import Collection, describe
     from earmark.data.content import Content, read_content
     from earmark.data.conversion import (
@@ -61,9 +63,11 @@ if TYPE_CHECKING:
 
 _HOME = {
     "earmark.campaign.appraisal": ("Inference", "Verdict"),
-    "earmark.campaign.outlook": ("Outlook", "outlook"),
+    "earmark.campaign.one_call": ("plan", "propose", "rank"),
+    "earmark.campaign.outlook": ("outlook",),
     "earmark.campaign.plan": ("Plan",),
-    "earmark.campaign.standing": ("Standing", "plan", "propose", "rank", "stand"),
+    "earmark.campaign.prospects": ("Outlook",),
+    "earmark.campaign.standing": ("Standing", "stand"),
     "earmark.data.collection": ("Collection", "describe"),
     "earmark.data.content": ("Content", "read_content"),
     "earmark.data.conversion": (

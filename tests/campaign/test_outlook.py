@@ -18,7 +18,8 @@ from earmark.beliefs.effects import Observations, Posterior
 from earmark.beliefs.exact import system_weights
 from earmark.beliefs.lookahead import CorrelatedLookahead, IndependentLookahead, Lookahead
 from earmark.campaign.appraisal import Inference
-from earmark.campaign.outlook import EVEN, LIKELY, Outlook, chance_decided, outlook
+from earmark.campaign.outlook import chance_decided, outlook
+from earmark.campaign.prospects import EVEN, LIKELY, Outlook
 from earmark.campaign.standing import Standing
 from earmark.data.judgments import Judgments
 from earmark.errors import ParameterError

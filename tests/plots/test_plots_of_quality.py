@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import earmark
 from earmark import plots
 from earmark.campaign.appraisal import Inference
-from earmark.campaign.outlook import Outlook, Prospect
+from earmark.campaign.prospects import Outlook, Prospect
 from earmark.crowd.worker_check import RejectionRule, WorkerCheck, check_workers
 from earmark.data.judgments import Judgments
 from earmark.data.preferences import Preferences

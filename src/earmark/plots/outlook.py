@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from earmark.campaign.outlook import EVEN, LIKELY, Outlook
+from earmark.campaign.prospects import EVEN, LIKELY, Outlook
 from earmark.plots.style import BLUE, FAINT, drawing, plain
 
 if TYPE_CHECKING:

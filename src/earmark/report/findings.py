@@ -13,7 +13,8 @@ import polars as pl
 from earmark._version import __version__
 from earmark.beliefs.beliefs import IndependentBeliefs
 from earmark.campaign.appraisal import Inference, Verdict
-from earmark.campaign.outlook import Outlook, outlook
+from earmark.campaign.outlook import outlook
+from earmark.campaign.prospects import Outlook
 from earmark.campaign.standing import Standing
 from earmark.data.display import Shown, View
 from earmark.data.judgments import Judgments

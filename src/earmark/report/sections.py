@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from earmark.campaign.outlook import EVEN, LIKELY, Outlook, Prospect
+from earmark.campaign.prospects import EVEN, LIKELY, Outlook, Prospect
 from earmark.data.phrases import counted
 from earmark.inference.words import percent
 from earmark.plots.calibration import plot_predictions

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from earmark.campaign.appraisal import Inference
-from earmark.campaign.outlook import EVEN, Outlook, Prospect
+from earmark.campaign.prospects import EVEN, Outlook, Prospect
 from earmark.data.phrases import counted
 from earmark.inference.confidence import Ranking
 from earmark.inference.words import headline, how_decided, may_be_best, percent, sure
