@@ -33,7 +33,7 @@ docs: $(VENV)/.test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) earmark-demo site
+	rm -rf $(VENV) site
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("earmark needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
@@ -41,6 +41,7 @@ $(BIN)/python:
 
 # Pins live in constraints.txt: the versions all of this was checked with.
 $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
+	@echo 'Setting up $(VENV); the first time takes a minute or two.'
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[all]'
 	touch $@
 

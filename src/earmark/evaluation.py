@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.display import Sheet, Shown, View
+from earmark.data.given import refuse_paths
 from earmark.data.ground_truth import (
     Cliques,
     Floats,
@@ -61,6 +62,9 @@ class Scores(Shown):
         Queries that were answered but about which nothing is known; they are left out.
     without_relevant : tuple of str
         Queries for which no relevant document is known.
+    judged_results : dict of int or None to (int, int)
+        By cutoff, and by None for whole lists, how many of the results for known queries are judged, and how many there
+        are.
     """
 
     systems: tuple[str, ...]
@@ -70,6 +74,7 @@ class Scores(Shown):
     unanswered: Mapping[str, tuple[str, ...]]
     unjudged: tuple[str, ...]
     without_relevant: tuple[str, ...]
+    judged_results: Mapping[int | None, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
     def mean_values(self) -> Floats:
@@ -193,6 +198,7 @@ def evaluate(
     >>> earmark.evaluate(runs, judgments, ["RR", "P@2"]).means().rows()
     [('a', 'RR', 0.5), ('a', 'P@2', 0.5)]
     """
+    refuse_paths(runs=runs, judgments=known)
     wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
     if not wanted:
         raise ParameterError("name at least one measure, for example nDCG@10")
@@ -224,7 +230,12 @@ def evaluate(
         {name: tuple(queries[gone]) for name, gone in zip(runs.systems, absent, strict=True) if gone.any()},
         tuple(name for name in runs.queries if name not in truth.query_index),
         tuple(queries[relevant == 0]),
+        {cutoff: _count_judged(lists, cutoff) for cutoff in {None, *(measure.cutoff for measure in wanted)}},
     )
+
+
+def _count_judged(lists: JudgedLists, cutoff: int | None) -> tuple[int, int]:
+    return int(np.count_nonzero(lists.judged & lists.within(cutoff))), int(lists.depth(cutoff).sum())
 
 
 def curves(
@@ -262,6 +273,7 @@ def curves(
     >>> found["a"].mean_area
     0.5
     """
+    refuse_paths(runs=runs, judgments=known)
     if missing not in ("zero", "drop"):
         raise ParameterError(f"missing queries count zero or drop out, got '{missing}'")
     lists, system, absent = judged_lists(

@@ -55,6 +55,8 @@ def test_every_command_says_how_much_of_it_there_is(cli: Cli, files: Files, cont
     if command == "report":
         page = (files.folder / "report.html").read_text()
         assert "10 of 10 documents and 3 of 3 queries have content" in page
+        assert "hierarchical, with content" in page
+        assert "It also knows what documents are like" in page
         for name in ("content.npy", "content.ids.txt"):
             assert name in page
     else:

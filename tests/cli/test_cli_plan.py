@@ -17,9 +17,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def command(folder: Path, *arguments: object) -> tuple[object, ...]:
+def command(folder: Path, *arguments: object, repeats: int = 3) -> tuple[object, ...]:
     files = (folder / "runs.tsv", "--metadata", folder / "metadata.csv", "--scale", "fine")
-    return ("plan", *files, "-m", "AG@5", "--repeats", 3, *arguments)
+    return ("plan", *files, "-m", "AG@5", "--repeats", repeats, *arguments)
 
 
 def test_the_row_has_the_promised_fields(cli: Cli, demo: Path) -> None:
@@ -42,7 +42,7 @@ def test_work_is_reckoned_as_told(cli: Cli, demo: Path) -> None:
 
 
 def test_the_seed_decides_everything(cli: Cli, demo: Path) -> None:
-    drawn = command(demo, "--stop", "mean:0.93", "--repeats", 4, "--seed")
+    drawn = command(demo, "--stop", "mean:0.93", "--seed", repeats=4)
     assert cli(*drawn, 5).out == cli(*drawn, 5).out
     assert cli(*drawn, 5).out != cli(*drawn, 6).out
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -71,6 +71,11 @@ def frame_of(rows, layout):
     return pl.DataFrame(values, schema=layout.schema).select(layout.used)
 
 
+def returns_alone(text):
+    """Whether carriage returns seem to end the lines; in files that have other lines they are white space."""
+    return "\n" not in text and "\r" in text.strip()
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     return tmp_path_factory.mktemp("tables") / "table.txt"
@@ -80,6 +85,7 @@ def file(tmp_path_factory):
 @given(st.data())
 def test_white_space_and_comments_change_nothing(file, layout, data):
     rows, text = data.draw(odd_files(layout))
+    assume(not returns_alone(text))
     file.write_bytes(text.encode())
     assert_frame_equal(read_layout(file, layout).frame, frame_of(rows, layout))
 
@@ -112,6 +118,7 @@ def test_the_three_readers_agree_on_regular_files(file, layout, data):
 @given(st.text('q0d1# \t\n\r."é', max_size=60))
 def test_any_text_is_read_alike_or_refused_by_all(file, text):
     """What the fast readers accept, the careful one reads the same."""
+    assume(not returns_alone(text))
     data = text.encode()
     file.write_bytes(data)
 

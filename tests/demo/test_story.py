@@ -101,13 +101,13 @@ def test_a_person_judges_stops_and_goes_on(made: DemoCollection, tmp_path: Path)
 def test_the_page_plays_the_questions_and_tells_nothing_else(made: DemoCollection, tmp_path: Path) -> None:
     person, said = make_person(made, tmp_path, typed("0", "1", "2"))
     person(np.array([0, 1, 40]))
-    page = (tmp_path / "listen.html").read_text()
+    page = (tmp_path / "my-questions.html").read_text()
     items = person.campaign.setting.collection.item_frame()[[0, 1, 40]]
     for name in (*items["query"], *items["document"]):
         assert f'src="clips/{name}.flac"' in page
     assert page.count("<section>") == items["query"].n_unique()
     assert not any(song.artist in page or song.genre in page for song in made.songs)
-    assert any((tmp_path / "listen.html").as_uri() in line for line in said)
+    assert any((tmp_path / "my-questions.html").as_uri() in line for line in said)
 
 
 def test_pages_name_what_is_to_be_heard(made: DemoCollection, tmp_path: Path) -> None:

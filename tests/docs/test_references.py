@@ -244,7 +244,8 @@ def python_blocks(page: Path) -> str:
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=lambda page: page.name)
 def test_python_that_is_shown_runs(page: Path, tmp_path: Path) -> None:
     """The blocks of a page run one after the other, in a folder with the demonstration's runs.tsv and so on."""
-    write_made_up(tmp_path)
+    judgments = write_made_up(tmp_path).collection.judgments
+    judgments.frame.gather_every(5).write_csv(tmp_path / "asked.csv")
     done = subprocess.run(
         [sys.executable, "-c", python_blocks(page)], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -20,6 +20,8 @@ RATE = 22_050
 """Samples a second, to which sounds are brought before they are described."""
 
 ENDINGS = (".wav", ".flac", ".ogg", ".mp3", ".aiff", ".aif", ".au", ".opus")
+UNREAD = (".m4a", ".wma", ".aac", ".mp4", ".ape", ".wv", ".ra")
+"""The endings of files that hold sound, but none that soundfile reads."""
 
 
 def load_soundfile(purpose: str) -> ModuleType:
@@ -74,6 +76,11 @@ def find_sounds(folder: str | os.PathLike[str]) -> dict[str, Path]:
     return found
 
 
+def other_sounds(folder: str | os.PathLike[str]) -> list[Path]:
+    """Find the files of a folder that hold sound in a form that is not read."""
+    return sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in UNREAD and path.is_file())
+
+
 def read_sound(path: str | os.PathLike[str]) -> Floats:
     """Read a sound as one channel at :data:`RATE`, shape (samples,), -1..1.
 
@@ -86,7 +93,9 @@ def read_sound(path: str | os.PathLike[str]) -> Floats:
     try:
         samples, rate = soundfile.read(require_file(path), always_2d=True)
     except soundfile.SoundFileError as error:
-        raise InputError(expected="a sound file", got=str(error).rstrip("."), path=path) from None
+        # The library's sentence names the file, which the error does too.
+        got = str(getattr(error, "error_string", error)).rstrip(".")
+        raise InputError(expected="a sound file", got=got, path=path) from None
     if not samples.size:
         raise InputError(expected="a sound file", got="one without any sound", path=path)
     mono: Floats = samples.mean(axis=1)

@@ -18,6 +18,7 @@ from earmark.campaign.stopping import StopDecision, StopRule, StopState, parse_s
 from earmark.data.collection import Collection
 from earmark.data.content import Content
 from earmark.data.display import Shown, View
+from earmark.data.given import refuse_paths
 from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.metadata import Metadata
@@ -269,6 +270,7 @@ def stand(
     InputError
         If the content is that of other documents.
     """
+    refuse_paths(runs=runs, judgments=judgments, metadata=metadata, content=content)
     chosen = parse(measure) if isinstance(measure, str) else measure
     choice = PredictorChoice(predictor) if isinstance(predictor, str) else predictor
     known = scale or (choice.usual_scale() if judgments is None else judgments.scale)

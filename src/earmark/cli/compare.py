@@ -91,7 +91,8 @@ def compare(
     import polars as pl
 
     from earmark.cli import comparison_tables as tables
-    from earmark.cli.loading import choose_measures, load_known, load_runs
+    from earmark.cli.loading import choose_measures, load_known, load_runs, require_retrieved, say_judged
+    from earmark.data.judgments import Judgments
     from earmark.errors import ParameterError
     from earmark.evaluation import evaluate, name_some
     from earmark.inference import systems as between
@@ -103,8 +104,11 @@ def compare(
         raise ParameterError(f"there is only the system '{lists.systems[0]}': a comparison needs two or more")
     names = choose_measures(out, measure, known, most=None if correlations else 1)
     scores = evaluate(lists, known, names, missing=missing, aggregation=aggregate, collection_size=collection_size)
+    if isinstance(known, Judgments) and not scores.judged_results[None][0]:
+        require_retrieved(known, lists, judgments)
     for note in scores.notes():
         out.note(note)
+    say_judged(scores, known, out)
     if correlations:
         _print_correlations(scores, out)
         return

@@ -16,12 +16,13 @@ from earmark.cli import (
     crowd_questions,
     options,
 )
+from earmark.cli.command import OnceCommand
 
 crowd_app = typer.Typer(rich_markup_mode="rich")
 
 
 def _add(name: str, function: Callable[..., None], examples: str) -> None:
-    crowd_app.command(name, help=options.prose(function.__doc__), epilog=examples)(function)
+    crowd_app.command(name, cls=OnceCommand, help=options.prose(function.__doc__), epilog=examples)(function)
 
 
 _add("questions", crowd_questions.questions, crowd_questions.EXAMPLES)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+import shutil
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,9 +69,10 @@ def demo(
     _introduce(screen, campaign, files)
     if ask:
         _ask(screen, campaign, files)
+        _say_what_next(screen, files, asked=files.answers, report=files.own_report, listening=files.questions)
     else:
         _tell(screen, campaign, files)
-    _say_what_next(screen, files, asked=files.answers if ask else files.asked)
+        _say_what_next(screen, files, asked=files.asked, report=files.report, listening=files.listening)
 
 
 def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoCollection]:
@@ -137,7 +143,7 @@ def _tell(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
     write_page(answers_page(heard, files.addresses(campaign.made.songs)), files.listening)
     write_judgments(campaign.judgments(last.judged_gain), files.asked)
     write_progress(campaign, chapters, files.progress)
-    _report(screen, campaign, last.judged_gain, files, chapters)
+    _report(screen, campaign, last.judged_gain, files.report, chapters)
 
 
 def _show_estimates(screen: Output, campaign: Campaign, chapters: list[Chapter]) -> None:
@@ -148,17 +154,22 @@ def _show_estimates(screen: Output, campaign: Campaign, chapters: list[Chapter])
     for chapter in pauses(chapters):
         judged = chapter.look.judged
         cells = [
-            f"{estimate:.2f} ±{half:.2f}"
+            f"{_short(estimate)} ±{_short(half)}"
             for estimate, half in zip(frame[f"estimate_{judged}"], frame[f"half_{judged}"], strict=True)
         ]
         stops = "stop: " if chapter.look.decision.stop else ""
         columns.append(Column(f"{stops}{judged or 'nothing'}\njudged", cells))
-    columns.append(Column("the truth\n(all judged)", [number(value, digits=2) for value in frame["truth"]]))
+    columns.append(Column("all\njudged", [_short(value) for value in frame["truth"]]))
     screen.show_columns(
         [Column(f"\n{MEASURE}", frame["system"].to_list(), numeric=False)],
         columns,
-        caption="± is half of a 95% interval; what makes all scores higher or lower together cancels in comparisons",
+        caption="± is half of a 95% interval. What makes all scores higher or lower together\ncancels in comparisons.",
     )
+
+
+def _short(value: float) -> str:
+    """Print a share of 1 so that many fit in a row."""
+    return f"{value:.2f}".removeprefix("0")
 
 
 def _show_confidence(screen: Output, chapters: list[Chapter]) -> None:
@@ -183,7 +194,7 @@ def _ask(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
     """Let the person at the terminal judge."""
     from earmark.demo.asking import Enough, Person
 
-    person = Person(campaign, files, say=screen.show, hear=_hear)
+    person = Person(campaign, files, say=screen.show_whole, hear=_hear)
     if person.asked:
         screen.show(f"You have judged {person.asked} already ({files.answers}); on we go.")
     try:
@@ -193,48 +204,79 @@ def _ask(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
             sure = number(ranking.mean_confidence, digits=2)
             screen.show(f"\n{look.judged} judged, {sure} sure on average of the order: {order}\n")
     except Enough:
-        screen.show("\nEnough for now.")
+        screen.show("\nEnough for now; earmark demo --ask goes on where you stopped.")
     screen.show("")
-    _report(screen, campaign, person.gains, files)
+    if person.asked:
+        _report(screen, campaign, person.gains, files.own_report)
 
 
 def _hear(prompt: str) -> str:
     sys.stderr.write(prompt)
     sys.stderr.flush()
-    typed = sys.stdin.readline()
+    with _interruptible():
+        typed = sys.stdin.readline()
     if not typed:
         raise EOFError
     return typed
 
 
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a wait for input: polars has a handler of its own, after which reading goes on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _report(
-    screen: Output, campaign: Campaign, judged_gain: Floats, files: DemoFiles, chapters: Sequence[Chapter] = ()
+    screen: Output, campaign: Campaign, judged_gain: Floats, path: Path, chapters: Sequence[Chapter] = ()
 ) -> None:
     from earmark.demo.story import demo_findings
     from earmark.report import say_verdict, write_report
 
     findings = demo_findings(campaign, judged_gain, chapters)
-    write_report(findings, files.report)
+    write_report(findings, path)
     said = say_verdict(findings.ranking, findings.outlook)
     screen.show(said.headline, said.summary, "")
 
 
-def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path) -> None:
-    runs, judged, every, metadata, content, clips = (
+def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path, report: Path, listening: Path) -> None:
+    runs, judged, every, metadata, content, clips, again = (
         shlex.quote(str(path))
-        for path in (files.runs, asked, files.judgments, files.metadata, files.content, files.clips)
+        for path in (
+            files.runs,
+            asked,
+            files.judgments,
+            files.metadata,
+            files.content,
+            files.clips,
+            files.folder / "again.html",
+        )
     )
+    program = _program()
     known = (
         f"--judgments {judged} --metadata {metadata} -m AG@5" if asked.exists() else f"--metadata {metadata} -m AG@5"
     )
-    screen.show(
-        f"The report:       {files.report.resolve().as_uri()}",
-        f"Listen yourself:  {files.listening.resolve().as_uri()}\n",
+    if report.exists():
+        screen.show_whole(f"The report:       {report.resolve().as_uri()}")
+    screen.show_whole(
+        f"Listen yourself:  {listening.resolve().as_uri()}\n",
         "Try more with these files, and then with your own:",
-        f"  earmark rank {runs} {known}",
-        f"  earmark next {runs} {known} -n 10",
-        f"  earmark report {runs} {known} --content {content} -o {shlex.quote(str(files.folder / 'again.html'))}",
-        f"  earmark evaluate {runs} --judgments {every} -m AG@5 -m nDCG@5",
-        f"  earmark simulate {runs} --judgments {every} --metadata {metadata} -m AG@5 --stop mean:0.95",
-        f"  earmark features --audio {clips} -o {content}",
+        f"  {program} rank {runs} {known}",
+        f"  {program} next {runs} {known} -n 10",
+        f"  {program} report {runs} {known} -o {again}",
+        f"  {program} evaluate {runs} --judgments {every} -m AG@5 -m nDCG@5",
+        f"  {program} simulate {runs} --judgments {every} --metadata {metadata} -m AG@5 --stop mean:0.95",
+        f"  {program} features --audio {clips} -o {content}",
     )
+
+
+def _program() -> str:
+    """Return how this program is called here: by its path, where a shell would not find it by its name."""
+    called = Path(sys.argv[0])
+    return shlex.quote(str(called)) if called.name == "earmark" and not shutil.which("earmark") else "earmark"

@@ -51,6 +51,7 @@ def describe(
     import polars as pl
 
     from earmark.cli.loading import load_judgments, load_runs
+    from earmark.cli.setting import say_metadata
     from earmark.data.collection import Collection
     from earmark.data.collection import describe as count
     from earmark.data.readers import read_metadata
@@ -58,7 +59,9 @@ def describe(
 
     out = Output.choose(format, quiet=quiet)
     known = None if metadata is None else read_metadata(metadata, encoding=encoding)
-    collection = Collection.from_runs(load_runs(runs, order=order, encoding=encoding), depth=depth, metadata=known)
+    lists = load_runs(runs, order=order, encoding=encoding)
+    collection = Collection.from_runs(lists, depth=depth, metadata=known)
+    say_metadata(collection, lists, metadata, out)
     row = asdict(
         count(
             collection,

@@ -46,7 +46,8 @@ def evaluate(
     Give the runs and one file that says which documents are good: judgments, cliques or ordered groups. The mean
     over queries is the row whose query is called "all".
     """
-    from earmark.cli.loading import choose_measures, load_known, load_runs
+    from earmark.cli.loading import choose_measures, load_known, load_runs, require_retrieved, say_judged
+    from earmark.data.judgments import Judgments
     from earmark.evaluation import evaluate as score
 
     out = Output.choose(format, quiet=quiet)
@@ -60,8 +61,11 @@ def evaluate(
         aggregation=aggregate,
         collection_size=collection_size,
     )
+    if isinstance(known, Judgments) and not scores.judged_results[None][0]:
+        require_retrieved(known, lists, judgments)
     for note in scores.notes():
         out.note(note)
+    say_judged(scores, known, out)
     if per_query and "all" in scores.queries:
         out.note('a query is called "all", as the mean is: the last rows are the means')
     if out.for_people:

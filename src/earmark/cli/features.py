@@ -83,7 +83,7 @@ def features(
     from.
     """
     from earmark.cli.loading import load_judgments, load_runs
-    from earmark.cli.setting import Files, load_documents
+    from earmark.cli.setting import Files, load_documents, say_metadata
     from earmark.data.scales import FINE
     from earmark.errors import ParameterError
     from earmark.predictors.feature_glossary import glossary_table
@@ -100,7 +100,9 @@ def features(
     known = None if judgments is None else load_judgments(judgments, out, scale=scale, encoding=encoding)
     documents = load_documents(Files(metadata, teams, artist_column, genre_column, attribute, encoding))
     lists = load_runs(runs, order=order, encoding=encoding)
-    builder = documents.setting(lists, FINE if known is None else known.scale, depth=depth).features
+    setting = documents.setting(lists, FINE if known is None else known.scale, depth=depth)
+    say_metadata(setting.collection, lists, metadata, out)
+    builder = setting.features
     say_dropped(builder, out)
     if names or describe:
         table = glossary_table(builder.descriptions)
@@ -132,19 +134,30 @@ def _describe_sounds(out: Output, folder: Path, output: Path | None, runs: list[
     import polars as pl
 
     from earmark.audio.descriptors import column_names, describe_sound
-    from earmark.audio.sound import find_sounds, load_librosa, read_sound
+    from earmark.audio.sound import find_sounds, load_librosa, other_sounds, read_sound
     from earmark.data.content import Content, write_content
-    from earmark.errors import ParameterError
+    from earmark.data.phrases import counted
+    from earmark.errors import InputError, ParameterError
+    from earmark.evaluation import name_some
 
     if runs:
         raise ParameterError("--audio describes sounds and reads no runs: give the one or the other")
     load_librosa("describing sound")
     sounds = find_sounds(folder)
-    rows = []
+    if left_out := other_sounds(folder):
+        names = name_some([str(path.relative_to(folder)) for path in left_out], "file", "files")
+        out.note(f"left out {names}: such sound cannot be read; convert it to .wav, .flac, .ogg or .mp3")
+    rows, broken = [], []
     with out.progress(len(sounds), "listening") as advance:
         for path in sounds.values():
-            rows.append(describe_sound(read_sound(path)).vector())
+            try:
+                rows.append(describe_sound(read_sound(path)).vector())
+            except InputError as error:
+                broken.append(f"{path.relative_to(folder)} ({error.got})")
             advance(1)
+    if broken:
+        got = f"{counted(len(broken), 'file')} that cannot be read: {', '.join(broken)}"
+        raise InputError(expected="sound files", got=got, path=folder, hint="take them away or replace them")
     values = np.array(rows)
     if output is None:
         frame = pl.DataFrame(values, schema=column_names(), orient="row")
@@ -154,7 +167,7 @@ def _describe_sounds(out: Output, folder: Path, output: Path | None, runs: list[
             return
         out.show(f"{len(sounds):,} sounds, {values.shape[1]} numbers each; -o FILE keeps them for --content.")
         return
-    written = write_content(Content(tuple(sounds), values), output)
+    written = write_content(Content(tuple(sounds), values), output, names=column_names())
     if out.for_people:
         out.show(f"{len(sounds):,} sounds, {values.shape[1]} numbers each:", *(f"  {path}" for path in written))
         return

@@ -227,7 +227,7 @@ def _load(
     """Read a judged collection; all have to be on one scale, the first one's where it had to be guessed."""
     from earmark.beliefs.beliefs import item_gains
     from earmark.cli.loading import load_judgments, load_runs
-    from earmark.cli.setting import load_documents
+    from earmark.cli.setting import load_documents, say_metadata
     from earmark.data.readers import read_judgments
     from earmark.predictors.training import PastCollection
 
@@ -237,6 +237,7 @@ def _load(
         judged = read_judgments(judgments, scale=known, encoding=files.encoding)
     lists = load_runs(runs, order=order, encoding=files.encoding)
     setting = load_documents(files).setting(lists, judged.scale, depth=depth)
+    say_metadata(setting.collection, lists, files.metadata, out)
     return PastCollection(setting, item_gains(setting.collection, judged, aggregation=aggregate))
 
 

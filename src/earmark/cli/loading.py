@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from earmark.data.preferences import Preferences
     from earmark.data.runs import Runs
     from earmark.data.scales import Scale
+    from earmark.evaluation import Scores
 
 
 def load_runs(paths: Iterable[Path], *, order: options.Order = "score", encoding: str = "utf-8") -> Runs:
@@ -95,6 +96,50 @@ def load_known(
         return read_cliques(cliques, encoding=encoding)
     assert groups is not None
     return read_groups(groups, encoding=encoding)
+
+
+def require_retrieved(judgments: Judgments, runs: Runs, path: Path | None) -> None:
+    """Refuse judgments of which no item was retrieved: they are nearly always those of another collection."""
+    import polars as pl
+
+    from earmark.errors import InputError
+
+    judged = judgments.frame
+    asked = pl.Series(runs.queries, dtype=pl.String)
+    shared = judged.filter(pl.col("query").is_in(asked.implode()))
+    column, names, known = ("document", runs.documents, shared) if shared.height else ("query", asked, judged)
+    if shared.height:
+        of_result = asked.gather(runs.list_query[runs.list_of_result])
+        retrieved = pl.DataFrame({"query": of_result, "document": runs.documents})
+        if shared.join(retrieved, on=["query", "document"], how="semi").height:
+            return
+    if not names.len() or not judged.height:
+        return
+    things = {"document": "documents", "query": "queries"}[column]
+    raise InputError(
+        expected="judgments of some of the documents that were retrieved",
+        got=f"judgments of none of them; in the runs, {things} are named like '{names[0]}'",
+        path=path,
+        hint=f"in the judgments, {things} are named like '{known[column][0]}'",
+    )
+
+
+def say_judged(scores: Scores, known: Judgments | Cliques | OrderedGroups, out: Output) -> None:
+    """Say how much of the lists is judged, where that is less than half and a measure takes the rest for worthless."""
+    from earmark.data.judgments import Judgments
+
+    if not isinstance(known, Judgments):
+        return
+    # Deep lists are never judged to their ends, and measures of whole lists are used to that.
+    cutoffs = {measure.cutoff for measure in scores.measures if measure.needs_all_judged and measure.cutoff is not None}
+    for cutoff in sorted(cutoffs):
+        judged, results = scores.judged_results[cutoff]
+        if 2 * judged < results:
+            out.note(
+                f"{judged:,} of {results:,} retrieved documents among the first {cutoff} are judged, the others count "
+                "as worth nothing: earmark rank estimates them"
+            )
+            return
 
 
 def choose_measures(

@@ -38,6 +38,7 @@ from earmark.cli import (
     simulate,
 )
 from earmark.cli import next as next_command
+from earmark.cli.command import OnceCommand
 from earmark.errors import EarmarkError
 
 BAD_INPUT = 2
@@ -64,7 +65,9 @@ app.add_typer(crowd.crowd_app, name="crowd", rich_help_panel=_CROWD)
 
 
 def _add(to: typer.Typer, name: str, function: Callable[..., None], examples: str, panel: str | None = None) -> None:
-    to.command(name, help=options.prose(function.__doc__), epilog=examples, rich_help_panel=panel)(function)
+    to.command(name, cls=OnceCommand, help=options.prose(function.__doc__), epilog=examples, rich_help_panel=panel)(
+        function
+    )
 
 
 _add(app, "evaluate", evaluate.evaluate, evaluate.EXAMPLES, _SCORES)

@@ -135,6 +135,12 @@ class Output:
             for thing in things:
                 console.print(thing)
 
+    def show_whole(self, *lines: str) -> None:
+        """Print lines for people as they are, however long: commands to be copied, addresses."""
+        with self._printing() as console:
+            for line in lines:
+                console.print(line, soft_wrap=True)
+
     @property
     def width(self) -> int:
         """How many characters fit on a line."""

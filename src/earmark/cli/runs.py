@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,6 +23,15 @@ FROM_MATRIX_EXAMPLES = options.examples(
     "earmark runs from-matrix d.npy --ids i.txt -k 5 --exclude-same artist --metadata m.tsv",
     "earmark runs from-matrix similarities.csv -k 100 --system mine -o mine.run.gz",
 )
+# What Python calls them, and what they are called here.
+_OPTIONS = {
+    "an ids file beside the matrix": "the ids of its columns (--ids FILE)",
+    "an ids file": "--ids FILE",
+    "as query ids": "as --queries FILE",
+    "kind='distance'": "--kind distance",
+    "kind='similarity'": "--kind similarity",
+    "(check_kind)": "(--no-check-kind)",
+}
 CONVERT_EXAMPLES = options.examples(
     "earmark runs convert a.run b.run -o both.parquet",
     "earmark runs convert runs.csv -o runs.tsv",
@@ -115,9 +126,10 @@ def from_matrix(
         raise ParameterError("--exclude-same needs to know the documents: give their --metadata")
     known = None if metadata is None else read_metadata(metadata, encoding=encoding)
     filters = [known.attribute(name) for name in exclude_same or []] if known is not None else []
-    read = _read_matrix(matrix, ids=ids, queries=queries, encoding=encoding)
+    with _naming_options():
+        read = _read_matrix(matrix, ids=ids, queries=queries, encoding=encoding)
     wanted = read.row_ids if queries is None else read_ids(queries, encoding=encoding)
-    with out.progress(len(wanted), "ranking") as advance:
+    with _naming_options(), out.progress(len(wanted), "ranking") as advance:
         lists = lists_from_matrix(
             read,
             k=k,
@@ -137,6 +149,25 @@ def from_matrix(
     if (short := len(wanted) - len(runs.queries)) > 0:
         out.note(f"{short:,} of {len(wanted):,} queries have no documents left and are not in the run")
     _deliver(runs, output, to, out)
+
+
+@contextmanager
+def _naming_options() -> Iterator[None]:
+    """Let errors about a matrix name the options of the command in place of the arguments of functions."""
+    from earmark.errors import InputError
+
+    def spoken(text: str) -> str:
+        for argument, option in _OPTIONS.items():
+            text = text.replace(argument, option)
+        return text
+
+    try:
+        yield
+    except InputError as error:
+        hint = None if error.hint is None else spoken(error.hint)
+        raise InputError(
+            expected=spoken(error.expected), got=error.got, path=error.path, line=error.line, hint=hint
+        ) from None
 
 
 def _read_matrix(path: Path, *, ids: Path | None, queries: Path | None, encoding: str) -> Matrix:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earmark.cli import options
-from earmark.cli.loading import load_judgments, load_runs
+from earmark.cli.loading import load_judgments, load_runs, require_retrieved
 from earmark.cli.output import Output
 
 if TYPE_CHECKING:
     from earmark.beliefs.beliefs import Answers
+    from earmark.data.collection import Collection
     from earmark.data.content import Content
     from earmark.data.ground_truth import Floats
     from earmark.data.judgments import Aggregation, Judgments
@@ -149,14 +150,40 @@ def load_ground(
         used = choice.usual_scale()
         out.note(f"no judgments tell the scale: taking {used}; name it with --scale")
     setting = documents.setting(lists, used, depth=chosen.cutoff)
+    say_metadata(setting.collection, lists, files.metadata, out)
     _say_content(setting, choice, files, out)
     gains, answers = setting.unjudged, None
     if known is not None:
         gains = item_gains(setting.collection, known, aggregation=aggregate)
+        if not (gains >= 0).any():
+            require_retrieved(known, lists, judgments)
         answers = item_answers(setting.collection, known)
         _say_unused(known, gains, chosen, out)
     _say_depths(lists, chosen, out)
     return Ground(lists, documents, chosen, setting, known, gains, answers)
+
+
+def say_metadata(collection: Collection, runs: Runs, path: Path | None, out: Output) -> None:
+    """Say of how many documents there are metadata; refuse those that are of none."""
+    import polars as pl
+
+    from earmark.data.phrases import counted
+    from earmark.errors import InputError
+
+    if collection.metadata is None or not collection.documents:
+        return
+    described = collection.metadata.frame["document"]
+    documents = pl.Series(collection.documents, dtype=pl.String)
+    known = int(documents.is_in(described.implode()).sum())
+    if not known and not runs.documents.is_in(described.implode()).any():
+        raise InputError(
+            expected="metadata of some of the documents that were retrieved",
+            got=f"metadata of none of them; in the runs, documents are named like '{documents[0]}'",
+            path=path,
+            hint=f"in the metadata, documents are named like '{described[0]}'",
+        )
+    if known < documents.len():
+        out.note(f"{known:,} of {counted(documents.len(), 'document')} have metadata")
 
 
 def _say_content(setting: Setting, choice: PredictorChoice, files: Files, out: Output) -> None:

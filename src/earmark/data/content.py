@@ -15,6 +15,7 @@ Three kinds of files are understood:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -205,7 +206,7 @@ def _is_row_of_numbers(names: list[str]) -> bool:
     return not (np.array_equal(numbers, counts) or np.array_equal(numbers, counts + 1))
 
 
-def write_content(content: Content, path: AnyPath) -> tuple[Path, ...]:
+def write_content(content: Content, path: AnyPath, *, names: Sequence[str] | None = None) -> tuple[Path, ...]:
     """Write content to a file, or to two: both are there in the end, or neither.
 
     Parameters
@@ -214,6 +215,8 @@ def write_content(content: Content, path: AnyPath) -> tuple[Path, ...]:
     path : path
         Where to. ``.npy`` writes the numbers, and the ids beside them: ``content.npy`` and ``content.ids.txt``;
         ``.csv``, ``.tsv`` and ``.parquet`` write one table with the columns ``document``, ``x1``, ``x2``, ….
+    names : sequence of str, optional
+        What the columns of numbers are called in a table, if not ``x1``, ``x2``, ….
 
     Returns
     -------
@@ -234,8 +237,8 @@ def write_content(content: Content, path: AnyPath) -> tuple[Path, ...]:
     try:
         if ending == ".npy":
             return _write_array(content, file)
-        columns = {f"x{number}": column for number, column in enumerate(content.values.T, start=1)}
-        frame = pl.DataFrame({"document": content.documents, **columns})
+        called = [f"x{number + 1}" for number in range(content.values.shape[1])] if names is None else names
+        frame = pl.DataFrame({"document": content.documents, **dict(zip(called, content.values.T, strict=True))})
         with replacing(file) as temporary:
             if ending == ".parquet":
                 frame.write_parquet(temporary)

@@ -14,7 +14,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -343,11 +343,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(expected="an existing folder to write to", got=f"'{target.parent}'", path=path)
+    if target.is_dir():
+        raise InputError(expected="a file that can be written", got="Is a directory", path=path)
     # Compression and format follow the name's endings, so the neighbour keeps them.
     temporary = target.with_name(f".{os.getpid()}-{target.name}")
     try:
         yield temporary
         temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(temporary):
+            # Nobody asked for the neighbour, so nobody should have to read its name.
+            raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
         raise

@@ -23,6 +23,11 @@ BLANKS = " \t\r\v\f"
 _WHITE_SPACE = re.compile(f"[{BLANKS}]+")
 _MARK = "\ufeff"
 _GZIPPED = b"\x1f\x8b"
+_NUMPY = b"\x93NUMPY"
+# How sound files and archives start; their first bytes may well be ASCII. A NUL alone could be part of an id.
+_BINARY = (b"RIFF", b"FORM", b"OggS", b"fLaC", b"ID3", b"PK")
+_HEAD_BYTES = 1 << 16
+_WIDE = ("utf-16", "utf-32")
 
 
 @contextmanager
@@ -104,6 +109,8 @@ def data_lines(path: Path, *, encoding: str, comments: bool) -> Iterator[tuple[i
     """
     codec = codec_name(encoding, path)
     with opened(path) as binary, io.TextIOWrapper(binary, encoding=codec, newline="\n") as file:
+        _refuse_other_than_text(binary.read(_HEAD_BYTES), codec, path)
+        binary.seek(0)
         try:
             for number, line in enumerate(file, start=1):
                 text = (line.removeprefix(_MARK) if number == 1 else line).rstrip("\r\n")
@@ -114,6 +121,32 @@ def data_lines(path: Path, *, encoding: str, comments: bool) -> Iterator[tuple[i
             # A text file decodes far ahead of the line it gives out, so only all of the file tells the line.
             decode(read_bytes(path), encoding, path)
             raise _undecodable(encoding, path, got=str(error)) from None
+
+
+def _refuse_other_than_text(head: bytes, codec: str, path: Path) -> None:
+    """Refuse a file whose start shows that it holds no text, or no lines that we could tell apart."""
+    if head.startswith(_NUMPY):
+        how = "a matrix? earmark runs from-matrix makes runs of a .npy file"
+        raise InputError(expected="a text file", got="a NumPy file", path=path, hint=how)
+    if codec.startswith(_WIDE):
+        return
+    if b"\0" in head and (head.startswith(_BINARY) or not _is_utf8(head)):
+        wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        hint = "name the file's encoding: --encoding utf-16" if wide else None
+        got = "text in another encoding" if wide else "binary data"
+        raise InputError(expected="a text file", got=got, path=path, hint=hint)
+    if b"\n" not in head and b"\r" in head.strip():
+        how = "save the file again with other line endings"
+        raise InputError(expected="lines that end in LF or CRLF", got="CR alone", path=path, hint=how)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        # What is cut off at the end is no mistake.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def first_data_line(path: Path, *, encoding: str, comments: bool) -> tuple[int, str]:

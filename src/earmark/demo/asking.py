@@ -69,8 +69,8 @@ class Person:
         pairs = enumerate(zip(frame["query"], frame["document"], strict=True), start=self.asked + 1)
         questions = [Question(number, query, document) for number, (query, document) in pairs]
         page = questions_page(questions, self.files.addresses(self.campaign.made.songs), GRADES)
-        write_page(page, self.files.listening)
-        self.say(f"Open {self.files.listening.resolve().as_uri()} and listen; load it again for every new batch.")
+        write_page(page, self.files.questions)
+        self.say(f"Open {self.files.questions.resolve().as_uri()} and listen; load it again for every new batch.")
         self.say(f"Grades: {', '.join(GRADES)}; {ENOUGH} to stop here.")
         for item, question in zip(items, questions, strict=True):
             self.gains[item] = self._grade(question)

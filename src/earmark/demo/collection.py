@@ -112,6 +112,16 @@ class DemoFiles:
         return self.folder / "progress.csv"
 
     @property
+    def own_report(self) -> Path:
+        """The report on what a person at the terminal answered."""
+        return self.folder / "my-report.html"
+
+    @property
+    def questions(self) -> Path:
+        """The page on which that person listens."""
+        return self.folder / "my-questions.html"
+
+    @property
     def answers(self) -> Path:
         """What a person at the terminal answered."""
         return self.folder / "my-judgments.csv"

@@ -74,12 +74,14 @@ def answers_page(answers: Sequence[tuple[str, Sequence[Answer]]], clips: dict[st
     for place, (query, given) in enumerate(answers, start=1):
         rows = "".join(
             f"<tr><th>{escape(one.system)}</th><td>{_player(clips[one.document], one.system)}</td>"
+            f'<td class="id">{escape(one.document)}</td>'
             f'<td class="n">{one.similar}</td></tr>'
             for one in given
         )
+        head = '<th>system</th><th>its first answer</th><th></th><th class="n">similar</th>'
         parts.append(
-            f"<section><h2>Query {place}</h2>{_player(clips[query], f'query {place}')}<table><thead><tr><th>system</th>"
-            f'<th>its first answer</th><th class="n">similar</th></tr></thead><tbody>{rows}</tbody></table></section>'
+            f"<section><h2>Query {place}</h2>{_player(clips[query], f'query {place}')}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></section>"
         )
     return _page("Listen to the systems", "".join(parts))
 
@@ -96,4 +98,4 @@ def _page(title: str, body: str) -> str:
 
 
 def _player(source: str, label: str) -> str:
-    return f'<audio controls preload="none" src="{escape(source)}" aria-label="{escape(label)}"></audio>'
+    return f'<audio controls preload="metadata" src="{escape(source)}" aria-label="{escape(label)}"></audio>'

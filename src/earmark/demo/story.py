@@ -112,9 +112,9 @@ class Campaign:
         return Judgments.from_frame(kept, scale=self.scale)
 
     def standing(self, judged_gain: Floats) -> Standing:
-        """Say where the campaign stands with these judgments."""
-        beliefs = self.predictor.predict(judged_gain)
-        return Standing(self.setting, self.measure, self.predictor, judged_gain, beliefs)
+        """Say where the campaign stands with these judgments, as somebody who knows nothing else of it would."""
+        fresh = PredictorChoice()(self.setting)
+        return Standing(self.setting, self.measure, fresh, judged_gain, fresh.predict(judged_gain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +217,8 @@ def _figures(campaign: Campaign, chapters: Sequence[Chapter]) -> list[Figure]:
         ),
         Figure(
             "How sure, and how right",
-            "Mean confidence, as claimed, and the share of pairs that were in the right order. Where the first is "
-            "below the second, earmark was more right than it said.",
+            "Mean confidence, as claimed, and the share of pairs that were in the right order. In a single "
+            "campaign either may be above the other; over many, the first must not be above the second.",
             svg_text(outcomes, prefix="campaign", label="Mean confidence and accuracy against the number of judgments"),
         ),
     ]

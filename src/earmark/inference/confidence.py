@@ -41,6 +41,8 @@ from earmark.inference.anytime import AnyTime, anytime_multiplier, anytime_tail
 from earmark.inference.pairs import BoolArray, FloatArray, IntArray
 from earmark.inference.words import headline, how_decided, may_be_best
 
+_LEAST_DOUBT = 1e-12
+
 
 def probability_better(
     difference: ArrayLike,
@@ -241,14 +243,18 @@ class Ranking(Shown):
         return tuple((names[self.estimates.a[pair]], names[self.estimates.b[pair]]) for pair in same)
 
     def systems_frame(self) -> pl.DataFrame:
-        """One row per system, best first: ``kind``, ``system``, ``estimate``, ``low``, ``high``, ``rank``."""
+        """One row per system, best first: ``kind``, ``system``, ``estimate``, ``low``, ``high``, ``rank``.
+
+        An interval goes no further than the measure's range: beyond it there is nothing to hold.
+        """
+        low, high = _within(self.low, self.high, self.estimates.scores.mean, *self.estimates.measure.range)
         frame = pl.DataFrame(
             {
                 "kind": pl.repeat("system", len(self.estimates.systems), eager=True),
                 "system": pl.Series(self.estimates.systems, dtype=pl.String),
                 "estimate": self.estimates.scores.mean,
-                "low": self.low,
-                "high": self.high,
+                "low": low,
+                "high": high,
                 "rank": self.rank,
             }
         )
@@ -256,15 +262,19 @@ class Ranking(Shown):
 
     def pairs_frame(self) -> pl.DataFrame:
         """One row per compared pair: ``kind``, ``a``, ``b``, ``difference``, ``low``, ``high``, ``confidence``."""
+        least, most = self.estimates.measure.range
+        farthest = most - least
+        difference = self.estimates.differences.mean
+        low, high = _within(self.difference_low, self.difference_high, difference, -farthest, farthest)
         names = pl.Series(self.estimates.systems, dtype=pl.String)
         frame = pl.DataFrame(
             {
                 "kind": pl.repeat("pair", self.confidence.size, dtype=pl.String, eager=True),
                 "a": names.gather(self.estimates.a),
                 "b": names.gather(self.estimates.b),
-                "difference": self.estimates.differences.mean,
-                "low": self.difference_low,
-                "high": self.difference_high,
+                "difference": difference,
+                "low": low,
+                "high": high,
                 "confidence": self.confidence,
             }
         )
@@ -319,6 +329,13 @@ class Ranking(Shown):
         )
 
 
+def _within(
+    low: FloatArray, high: FloatArray, estimate: FloatArray, least: float, most: float
+) -> tuple[FloatArray, FloatArray]:
+    """Cut intervals at the ends of a range; an estimate from a sample may itself lie outside and stays in its own."""
+    return np.minimum(np.maximum(low, least), estimate), np.maximum(np.minimum(high, most), estimate)
+
+
 def rank_systems(
     estimates: Estimates, *, level: float = 0.95, df: float | None = None, anytime: AnyTime | None = None
 ) -> Ranking:
@@ -364,10 +381,16 @@ def rank_systems(
         rank=np.searchsorted(np.sort(-merit), -merit).astype(np.int64) + 1,
         difference_low=difference_low,
         difference_high=difference_high,
-        better=probability_better(_advantage(estimates), spread, df=pair_df, growth=pair_growth),
-        confidence=sign_confidence(differences.mean, spread, df=pair_df, growth=pair_growth),
+        better=_in_doubt(probability_better(_advantage(estimates), spread, df=pair_df, growth=pair_growth), spread),
+        confidence=_in_doubt(sign_confidence(differences.mean, spread, df=pair_df, growth=pair_growth), spread),
         anytime=anytime,
     )
+
+
+def _in_doubt(chance: FloatArray, variance: FloatArray) -> FloatArray:
+    """Keep a probability from being rounded to certainty where something is left to doubt."""
+    doubted: FloatArray = np.where(variance > 0, np.clip(chance, _LEAST_DOUBT, 1.0 - _LEAST_DOUBT), chance)
+    return doubted
 
 
 def _df_of(moments: Moments, df: float | None) -> FloatArray | float | None:

@@ -50,6 +50,8 @@ class Measure:
     reference: ClassVar[str] = ""
     higher_is_better: ClassVar[bool] = True
     cutoff_required: ClassVar[bool] = False
+    # Whether what nobody judged counts as worth nothing, or is left aside.
+    needs_all_judged: ClassVar[bool] = True
     always_printed: ClassVar[tuple[str, ...]] = ()
 
     cutoff: int | None = dataclasses.field(default=None, kw_only=True)

@@ -48,6 +48,7 @@ class bpref(BinaryMeasure):
     name = "bpref"
     range = (-np.inf, 1.0)
     reference = "Buckley2004"
+    needs_all_judged = False
 
     cap: Literal["trec", "none"] = "trec"
 
@@ -67,6 +68,7 @@ class bpref10(BinaryMeasure):
 
     name = "bpref-10"
     reference = "Buckley2004"
+    needs_all_judged = False
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -84,6 +86,7 @@ class bprefStar(BinaryMeasure):
 
     name = "bpref*"
     reference = "Serra2007"
+    needs_all_judged = False
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -105,6 +108,7 @@ class infAP(BinaryMeasure):
 
     name = "infAP"
     reference = "Yilmaz2006"
+    needs_all_judged = False
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -126,6 +130,7 @@ class Judged(Measure):
     name = "Judged"
     needs = "order"
     reference = "ir_measures"
+    needs_all_judged = False
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""

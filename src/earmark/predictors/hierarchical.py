@@ -162,11 +162,11 @@ class Hierarchical(Predictor):
         """Say what the beliefs rest on."""
         if self._judged == 0:
             return [
-                f"nothing is judged: what is believed is '{self.prior.name}' and nothing else, and the intervals are "
-                "as wide as that is vague"
+                f"nothing is judged: what is believed is the prior '{self.prior.name}' and nothing else, and the "
+                "intervals are as wide as that is vague"
             ]
         if self._judged < _FEW_JUDGMENTS:
-            return [f"only {self._judged} judged: most of what is believed is still '{self.prior.name}'"]
+            return [f"only {self._judged} judged: most of what is believed is still the prior '{self.prior.name}'"]
         return []
 
 

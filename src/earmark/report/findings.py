@@ -100,6 +100,8 @@ class Findings(Shown):
         One row per assessor, as from :func:`~earmark.report.assessors.assessor_table`, where judgments name them.
     figures : sequence of (title, caption, SVG)
         Shown after the pairs.
+    content : bool
+        Predictions also rest on what documents are like.
     """
 
     verdict: Verdict
@@ -115,6 +117,7 @@ class Findings(Shown):
     calibration: Calibration | None = None
     assessors: pl.DataFrame | None = None
     figures: Sequence[Figure | tuple[str, str, str]] = ()
+    content: bool = False
 
     @property
     def ranking(self) -> Ranking:
@@ -188,4 +191,5 @@ def find(
         calibrate(standing, given),
         None if given is None else assessor_table(given),
         tuple(figures),
+        content=standing.setting.content is not None and standing.predictor.name == "hierarchical",
     )

@@ -46,6 +46,13 @@ def methods(findings: Findings) -> list[Method]:
         findings.predictor, (f"Unjudged items are predicted by the predictor {findings.predictor}.", ())
     )
     told.append(Method(text, keys))
+    if findings.content:
+        told.append(
+            Method(
+                "It also knows what documents are like: items whose query and document differ alike, and documents of "
+                "a query that are alike, have like gains, as far as judgments show."
+            )
+        )
     how = "computed exactly" if findings.linear else "computed from gains drawn at random, the same for all systems"
     if chosen.mode == "model":
         told.append(

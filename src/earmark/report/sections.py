@@ -103,7 +103,7 @@ def basis_section(findings: Findings) -> str:
         ("about", findings.inference.about),
         ("rests on", rests),
         ("judged", f"{estimates.judged:,} of {counted(estimates.items, 'item')}, scale {findings.scale}"),
-        ("predictor", findings.predictor),
+        ("predictor", f"{findings.predictor}, with content" if findings.content else findings.predictor),
     ]
     if findings.inference.anytime:
         told.append(("looks", "statements hold however often one looks"))
