@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "earmark audition",
-    "earmark audition answers.csv -m AP -m bpref* -m RR",
-    "earmark audition answers.csv -m AP --violated",
+    "earmark audition prototypes.csv -m AP -m bpref* -m RR",
+    "earmark audition prototypes.csv -m AP --violated",
 )
 _EXAMPLE = "cover-prototypes.csv"
 
