@@ -7,7 +7,8 @@ songs are similar by
 
 for rhythm, timbre and harmony; another beat counts like a rhythm that is far away. On top of it, every query finds the
 listener more or less generous and every pair of songs a little undecided. The listener knows what was meant when a song
-was written. A system hears only the sound, and no weight here was chosen by looking at what systems make of it.
+was written. A system hears only the sound. The weights of the groups were set beforehand; how soon songs stop being
+alike was set afterwards, in three steps, until good systems scored what good systems score in MIREX 2011, about .57.
 """
 
 from __future__ import annotations
