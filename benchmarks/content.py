@@ -37,8 +37,8 @@ import polars as pl
 
 import earmark
 from benchmarks.honesty.mirex import draw_some, load_mirex
+from earmark.data.arrays import Floats, Ints
 from earmark.data.content import Content
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs, build_runs

@@ -11,14 +11,13 @@ from scipy.linalg import block_diag
 
 import earmark
 from earmark.beliefs.effects import EffectModel, Observations
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.data.metadata import Metadata
 from earmark.data.scales import FINE, Scale
 from earmark.predictors.base import Setting
 from earmark.predictors.covariates import covariates
 from earmark.predictors.effect_structure import effect_model, item_spread
-
-Floats = NDArray[np.float64]
 
 
 def small_collection(

@@ -40,8 +40,8 @@ from earmark.campaign.appraisal import Appraiser, Inference
 from earmark.campaign.loop import play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import Budget
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.metadata import Metadata
 from earmark.data.runs import build_runs
 from earmark.inference.confidence import rank_systems

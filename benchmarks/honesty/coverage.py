@@ -31,8 +31,8 @@ from earmark.beliefs.exact import system_weights
 from earmark.campaign.appraisal import Estimator
 from earmark.campaign.loop import policy_state
 from earmark.campaign.policies import make_policy
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.inference.confidence import rank_systems
 from earmark.measures import parse
 from earmark.predictors.base import Setting

@@ -29,11 +29,11 @@ import polars as pl
 
 import earmark
 from benchmarks.honesty.mirex import Mirex, load_mirex
-from earmark.beliefs.beliefs import UNJUDGED, Bools, item_gains
+from earmark.beliefs.beliefs import UNJUDGED, item_gains
 from earmark.beliefs.estimates import Estimates
 from earmark.campaign.appraisal import Appraiser, Estimator, Inference
+from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.inference.design_based import DesignEstimator, mean_of_others
 from earmark.measures import Measure

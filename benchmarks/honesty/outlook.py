@@ -28,8 +28,8 @@ from earmark.campaign.appraisal import Inference
 from earmark.campaign.outlook import outlook
 from earmark.campaign.prospects import EVEN, LIKELY
 from earmark.campaign.standing import Standing
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.inference.confidence import Ranking
 from earmark.measures import Measure
 from earmark.predictors.base import Setting

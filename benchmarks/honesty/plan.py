@@ -22,8 +22,8 @@ from earmark.campaign.loop import play
 from earmark.campaign.plan import FEWEST_FOR_A_RANGE, Plan, plan
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import StopRule, parse_stop
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.predictors.base import Setting
 from earmark.predictors.choose import PredictorChoice
 

@@ -24,8 +24,8 @@ from scipy import special
 import earmark
 from benchmarks.honesty.mirex import draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.data.metadata import Metadata
 from earmark.predictors.covariates import covariates
 from earmark.predictors.features import FeatureBuilder

@@ -39,8 +39,8 @@ from earmark.campaign.appraisal import Inference, Mode
 from earmark.campaign.loop import play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import Never, StopRule, StopState, parse_stop
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.inference.anytime import FIRST_LOOK, AnyTime
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.predictors.base import Setting

@@ -22,9 +22,9 @@ from earmark.beliefs.exact import system_weights
 from earmark.campaign.appraisal import Estimator
 from earmark.campaign.loop import policy_state
 from earmark.campaign.policies import make_policy
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.data.conversion import judgments_from_frame
-from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Judgments
 from earmark.data.runs import Runs, build_runs
 from earmark.data.scales import parse_scale

@@ -18,13 +18,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.display import Sheet, Shown, View
+from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.given import refuse_paths
 from earmark.data.ground_truth import (
     Cliques,
-    Floats,
     GroundTruth,
-    Ints,
     OrderedGroups,
     truth_from_cliques,
     truth_from_groups,
@@ -32,20 +31,19 @@ from earmark.data.ground_truth import (
 )
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.matching import JudgedLists, match
-from earmark.data.phrases import counted
 from earmark.data.runs import Runs
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures import Measure, parse_all
 from earmark.measures.counting import is_relevant
 from earmark.measures.curves import CurveName, Curves, draw_curves
+from earmark.wording import counted
 
 Missing = Literal["zero", "drop"]
 Known = Judgments | Cliques | OrderedGroups | GroundTruth
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(Shown):
+class Scores(Display):
     """The scores of systems: one value per measure, system and query.
 
     Parameters
@@ -150,11 +148,11 @@ class Scores(Shown):
     def __str__(self) -> str:
         return str(self.table())
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the means, best system of the first measure on top."""
         counts = counted(len(self.systems), "system"), counted(len(self.measures), "measure")
         sentence = f"{' by '.join(counts)}, means over {counted(len(self.queries), 'query', 'queries')}"
-        return View(sentence, [Sheet(self.table(), most=20)], self.notes())
+        return Summary(sentence, [DisplayTable(self.table(), most=20)], self.notes())
 
 
 def name_some(names: Iterable[str], one: str, many: str, *, most: int = 5) -> str:

@@ -7,15 +7,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 import earmark
 from earmark.beliefs.beliefs import IndependentBeliefs, from_probabilities
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.data.scales import Scale
 
 Lists = Mapping[str, Mapping[str, Sequence[str]]]
-Floats = NDArray[np.float64]
 # Of the gains of a list in rank order, of the gains of all items of its query: the score.
 Score = Callable[[list[float], list[float]], float]
 

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import binom
 
@@ -30,6 +29,7 @@ from earmark.campaign.pair_questions import (
 from earmark.campaign.pair_spreads import PairEvidence, choose_spreads
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.paired_comparison import outcome_probabilities
+from earmark.data.arrays import Floats
 from earmark.data.conversion import runs_from_dict
 from earmark.data.preferences import Preferences
 from earmark.errors import InputError, ParameterError
@@ -43,7 +43,6 @@ from earmark.simulation.pair_campaigns import (
     simulate_pairs,
 )
 
-Floats = NDArray[np.float64]
 SPREADS = Spreads(0.5, 0.4, 0.6, 0.8, 0.7, 1.2)
 
 

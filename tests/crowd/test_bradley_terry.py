@@ -8,16 +8,14 @@ import pytest
 from answers_made import answers, drawn_answers, peers
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from earmark.crowd.block_batches import make_stacks
 from earmark.crowd.bradley_terry import fit_bradley_terry, fit_davidson
 from earmark.crowd.paired_comparison import Comparisons, fit_comparisons, log_likelihood, outcome_probabilities
-from earmark.crowd.stacks import make_stacks
+from earmark.data.arrays import Floats
 from earmark.data.preferences import Preferences
 from earmark.errors import NotConverged, ParameterError
-
-Floats = NDArray[np.float64]
 
 
 def golden() -> tuple[Preferences, dict[str, list[float]], list[float]]:

@@ -9,7 +9,6 @@ import pytest
 from answers_made import answers, drawn_answers, peers
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import special, stats
 
 from earmark.crowd.krippendorff import (
@@ -22,11 +21,10 @@ from earmark.crowd.krippendorff import (
     resample_alpha,
 )
 from earmark.crowd.preference_alpha import preference_alpha
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
 
 METRICS: tuple[Metric, ...] = ("nominal", "ordinal", "interval")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def alpha(unit: Ints, value: Floats, metric: Metric, **more: Ints) -> Alpha:

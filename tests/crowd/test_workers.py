@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from earmark.crowd.position import position_bias
-from earmark.crowd.shares import clustered_share, wilson_interval
 from earmark.crowd.workers import answer_times, pairwise_agreement, volume_correlation, worker_table
 from earmark.errors import ParameterError
+from earmark.inference.proportions import clustered_share, wilson_interval
 
 
 def test_agreement_by_hand() -> None:

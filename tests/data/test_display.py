@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
 
-from earmark.data.display import MOST_ROWS, Sheet, Shown, View, facts, written_cells
+from earmark.data.display import MOST_ROWS, Display, DisplayTable, Summary, facts, written_cells
 
 HOSTILE = '<script>alert("&")</script>'
 
 
 @dataclass(frozen=True, repr=False)
-class Thing(Shown):
+class Thing(Display):
     name: str
     rows: int = 3
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         frame = pl.DataFrame({"id": [self.name] * self.rows, "score": [0.5] * self.rows})
-        return View(f"a thing called {self.name}", [Sheet(frame, "All of it")], [f"mind {self.name}"])
+        return Summary(f"a thing called {self.name}", [DisplayTable(frame, "All of it")], [f"mind {self.name}"])
 
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=5))
@@ -58,26 +58,26 @@ def test_cells(values: list[object], cells: list[str]) -> None:
 
 
 def test_a_long_table_shows_its_first_rows_and_counts_the_others() -> None:
-    sheet = Sheet(pl.DataFrame({"n": range(1234)}))
+    sheet = DisplayTable(pl.DataFrame({"n": range(1234)}))
     assert sheet.text().splitlines()[-2:] == ["9", "… and 1,224 more"]
     assert sheet.html().count("<tr>") == MOST_ROWS + 1
     assert "… and 1,224 more" in sheet.html()
-    assert Sheet(pl.DataFrame({"n": range(MOST_ROWS)})).left_out == 0
-    assert Sheet(pl.DataFrame({"n": [1, 2]}), total=7).left_out == 5
+    assert DisplayTable(pl.DataFrame({"n": range(MOST_ROWS)})).left_out == 0
+    assert DisplayTable(pl.DataFrame({"n": [1, 2]}), total=7).left_out == 5
 
 
 def test_columns_stand_under_each_other() -> None:
     frame = pl.DataFrame({"system": ["a", "long"], "score": [0.25, 10.5]})
-    assert Sheet(frame).text().splitlines() == ["system  score", "a        0.25", "long    10.50"]
+    assert DisplayTable(frame).text().splitlines() == ["system  score", "a        0.25", "long    10.50"]
 
 
 def test_numbers_are_set_to_the_right_in_html() -> None:
-    page = Sheet(pl.DataFrame({"name": ["a"], "n": [1]})).html()
+    page = DisplayTable(pl.DataFrame({"name": ["a"], "n": [1]})).html()
     assert '<td style="text-align: left">a</td><td style="text-align: right">1</td>' in page
 
 
 def test_numbers_that_are_written_already_are_numbers() -> None:
-    sheet = Sheet(pl.DataFrame({"": ["share", "hours"], "low": ["5%", "1,000.5"], "why": ["1 of 2", "3"]}))
+    sheet = DisplayTable(pl.DataFrame({"": ["share", "hours"], "low": ["5%", "1,000.5"], "why": ["1 of 2", "3"]}))
     assert [numeric for _, numeric, _ in sheet.columns] == [False, True, False]
 
 
@@ -106,7 +106,7 @@ def test_ids_cannot_become_markup() -> None:
 
 
 def test_empty_tables_are_left_out_and_many_notes_cut_short() -> None:
-    view = View("nothing", [Sheet(pl.DataFrame({"a": []}))], [f"note {number}" for number in range(9)])
+    view = Summary("nothing", [DisplayTable(pl.DataFrame({"a": []}))], [f"note {number}" for number in range(9)])
     assert view.text("V").splitlines() == ["V: nothing", *(f"- note {number}" for number in range(5)), "- and 4 more"]
     assert "<table>" not in view.html("V")
     assert view.html("V").count("<li>") == 6
@@ -114,4 +114,4 @@ def test_empty_tables_are_left_out_and_many_notes_cut_short() -> None:
 
 def test_a_class_has_to_say_what_there_is_to_see() -> None:
     with pytest.raises(NotImplementedError):
-        repr(Shown())
+        repr(Display())

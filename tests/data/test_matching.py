@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earmark.data import keys, matching
+from earmark.data import hashing, matching
 from earmark.data import runs as runs_module
 from earmark.data.conversion import judgments_from_dict, runs_from_dict
 from earmark.data.ground_truth import Cliques, GroundTruth, truth_from_cliques, truth_from_judgments
@@ -104,13 +104,13 @@ def test_a_query_in_its_own_list_leaves_no_gap():
 
 @given(systems, qrels, cliques, st.sampled_from([1, 4]))
 def test_colliding_hashes_cost_time_but_never_a_wrong_answer(systems, qrels, group_of, distinct):
-    real = keys.text_keys
+    real = hashing.text_keys
 
     def few_keys(texts):
         return real(texts) % np.uint64(distinct)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keys, "text_keys", few_keys)
+        patch.setattr(hashing, "text_keys", few_keys)
         patch.setattr(matching, "text_keys", few_keys)
         patch.setattr(matching, "spread", lambda numbers: np.zeros(numbers.size, dtype=np.uint64))
         patch.setattr(matching, "_FILTER_BITS", 2)

@@ -8,11 +8,10 @@ from scipy import special
 
 import earmark
 from earmark.beliefs.beliefs import IndependentBeliefs, from_probabilities
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.data.scales import BINARY
 from earmark.inference.confidence import Ranking
-
-Floats = NDArray[np.float64]
 
 AG4 = earmark.parse("AG@4")
 SKILL = np.array([0.4, 0.0, -0.5])

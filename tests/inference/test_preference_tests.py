@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from earmark.data.answers import REQUIRED
+from earmark.data.arrays import Floats
 from earmark.data.conversion import runs_from_frame
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import ParameterError
@@ -21,7 +22,6 @@ from earmark.inference.preference_intervals import SharedErrors, clustered_share
 from earmark.inference.preference_tests import compare_preferences, fisher_p_values, strength_t_p_values
 from earmark.measures.preference import PreferenceOutcomes, order_outcomes, parse_level, preference_outcomes
 
-Floats = NDArray[np.float64]
 LEVEL = parse_level("4/6")
 NONE = np.zeros(0, dtype=np.int64)
 

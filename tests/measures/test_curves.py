@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earmark import evaluate, judgments_from_dict, parse, runs_from_dict
+from earmark.data.arrays import Segments
 from earmark.data.conversion import runs_from_frame
 from earmark.data.ground_truth import truth_from_judgments
 from earmark.data.matching import JudgedLists, match
 from earmark.data.scales import parse_scale
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures.curves import (
     dynamic_recall,

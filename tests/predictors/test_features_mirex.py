@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from earmark.beliefs.beliefs import item_gains
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.data.readers import read_judgments, read_metadata, read_runs
 from earmark.data.scales import FINE
 from earmark.predictors.features import FeatureBuilder, Features

@@ -22,7 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from earmark.audio.sound import RATE, load_librosa
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 
 COEFFICIENTS = 20
 TEMPI = 40

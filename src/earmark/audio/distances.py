@@ -23,7 +23,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from earmark.audio.descriptors import Descriptors
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 
 
 def timbre_distances(sounds: Sequence[Descriptors]) -> Floats:

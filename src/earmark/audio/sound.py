@@ -12,7 +12,7 @@ from types import ModuleType
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.tables import replacing, require_file
 from earmark.errors import InputError, MissingLibraryError
 

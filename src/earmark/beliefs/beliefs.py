@@ -29,17 +29,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 
 from earmark.beliefs.lookahead import IndependentLookahead, Lookahead
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 
-Bools = NDArray[np.bool_]
 Weights = Floats | csr_array[Any, tuple[int, int]]
 
 UNJUDGED = -1.0
@@ -432,7 +431,7 @@ def from_probabilities(
     return IndependentBeliefs(scale, _check_gains(judged, len(chances), scale), LevelProbabilities(gains, chances))
 
 
-def item_answers(collection: Collection, judgments: Judgments) -> Answers | None:
+def assessor_gains(collection: Collection, judgments: Judgments) -> Answers | None:
     """Return what every assessor said about the items of a collection.
 
     Returns

@@ -6,8 +6,8 @@ import numpy as np
 
 from earmark.beliefs.beliefs import Beliefs
 from earmark.beliefs.montecarlo import over_pool, pooled_lists
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure
 

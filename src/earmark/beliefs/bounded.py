@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 
 MOST_LEVELS = 21
 """Finer scales are drawn in this many steps."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from earmark.beliefs.beliefs import Beliefs, Bools, Weights, levels_of
+from earmark.beliefs.beliefs import Beliefs, Weights, levels_of
 from earmark.beliefs.bounded import (
     BoundedNormal,
     drawn_levels,
@@ -28,7 +28,7 @@ from earmark.beliefs.bounded import (
 )
 from earmark.beliefs.effects import EffectModel, Observations, Posterior
 from earmark.beliefs.lookahead import CorrelatedLookahead
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Bools, Floats
 
 _LEAST = 1e-9
 

@@ -30,7 +30,7 @@ from functools import cached_property
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

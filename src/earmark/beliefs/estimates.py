@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.measures.base import Measure
 
 # Sums of gains in binary fractions carry errors about 2^-50 of the scores; no difference anyone measures is this small.

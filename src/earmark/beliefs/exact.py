@@ -27,8 +27,8 @@ from scipy.sparse import csr_array
 
 from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, mixture_moments, without_noise
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure

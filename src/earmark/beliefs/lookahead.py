@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from earmark.beliefs.effects import Posterior
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 
 
 class Lookahead(ABC):

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from earmark.beliefs.beliefs import UNJUDGED, Beliefs
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
 from earmark.beliefs.exact import check_beliefs, estimate_linear
+from earmark.data.arrays import Floats, Segments
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, GroundTruth
+from earmark.data.ground_truth import GroundTruth
 from earmark.data.matching import JudgedLists
 from earmark.data.scales import Scale
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure
 from earmark.measures.graded import nDCG

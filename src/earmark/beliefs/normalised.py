@@ -37,9 +37,8 @@ from earmark.beliefs.beliefs import IndependentBeliefs, LevelProbabilities
 from earmark.beliefs.estimates import Estimates, Moments, without_noise
 from earmark.beliefs.exact import check_beliefs, query_weights, rank_weights
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo, over_pool
+from earmark.data.arrays import Floats, Segments
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure
 from earmark.measures.counting import divide

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from earmark.beliefs.effects import EffectModel, Observations, observed_covariance
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.errors import NotConverged
 
 _STEPS = 100

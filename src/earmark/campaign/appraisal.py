@@ -22,14 +22,13 @@ from typing import Literal
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Beliefs, Bools
+from earmark.beliefs.beliefs import Beliefs
 from earmark.beliefs.between_queries import between_query_covariance
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact import LinearEstimator
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo
-from earmark.data.display import Shown, View
-from earmark.data.ground_truth import Floats
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats
+from earmark.data.display import Display, Summary
 from earmark.errors import ParameterError
 from earmark.inference.anytime import FIRST_LOOK, AnyTime
 from earmark.inference.audit import Audit, audit
@@ -45,6 +44,7 @@ from earmark.inference.sampling_design import JudgingOrder, QueryOrder, SampleOr
 from earmark.measures import Measure
 from earmark.measures.graded import AG
 from earmark.predictors.base import Predictor, Setting
+from earmark.wording import counted
 
 Mode = Literal["model", "design"]
 BY_MODEL = "by the model"
@@ -117,7 +117,7 @@ class Estimator:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Verdict(Shown):
+class Verdict(Display):
     """What follows for the systems.
 
     Attributes
@@ -133,11 +133,11 @@ class Verdict(Shown):
     basis: str
     sampled: int | None = None
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the ranking, and what it rests on."""
-        seen = self.ranking._view()
+        seen = self.ranking._summary()
         sample = "" if self.sampled is None else f", from {counted(self.sampled, 'sampled judgment')}"
-        return View(seen.sentence, seen.sheets, [f"{self.basis}{sample}", *seen.notes])
+        return Summary(seen.sentence, seen.sheets, [f"{self.basis}{sample}", *seen.notes])
 
 
 class Appraiser:

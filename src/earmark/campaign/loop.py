@@ -20,8 +20,8 @@ from earmark.campaign.appraisal import Appraiser, Inference, Verdict, judging_me
 from earmark.campaign.policies import Policy, PolicyState
 from earmark.campaign.proportional import Audited, Proportional
 from earmark.campaign.stopping import Budget, StopDecision, StopRule, StopState
-from earmark.data.display import Shown, View
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, Summary
 from earmark.errors import ParameterError
 from earmark.inference.anytime import FIRST_LOOK
 from earmark.inference.audit import Audit
@@ -36,7 +36,7 @@ Ask = Callable[[Ints], Floats]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Look(Shown):
+class Look(Display):
     """A campaign at one moment.
 
     Attributes
@@ -69,12 +69,12 @@ class Look(Shown):
         """How many items are judged."""
         return self.ranking.estimates.judged
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the verdict, whether to stop, and what an audit says."""
-        seen = self.verdict._view()
+        seen = self.verdict._summary()
         said = [f"{'stop' if self.decision.stop else 'go on'}: {self.decision.reason}"]
         audited = [] if self.audit is None else [str(self.audit)]
-        return View(seen.sentence, seen.sheets, [*said, *audited, *seen.notes])
+        return Summary(seen.sentence, seen.sheets, [*said, *audited, *seen.notes])
 
 
 def play(

@@ -47,7 +47,7 @@ from earmark.beliefs.lookahead import Lookahead
 from earmark.campaign.appraisal import Appraiser, Inference, Verdict
 from earmark.campaign.prospects import EVEN, LIKELY, Outlook, Prospect
 from earmark.campaign.standing import Standing
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
 from earmark.inference.anytime import FIRST_LOOK, AnyTime
 from earmark.inference.confidence import Ranking, interval

@@ -10,13 +10,10 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.preferences import PairTable
 from earmark.errors import ParameterError
-
-Bools = NDArray[np.bool_]
 
 USUAL = 0.7
 """What standard deviations are taken to be before there are answers to tell."""

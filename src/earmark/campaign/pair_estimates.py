@@ -37,15 +37,15 @@ import numpy as np
 import polars as pl
 
 from earmark.beliefs.estimates import all_pairs, without_noise
-from earmark.campaign.pair_design import Bools, PairAnswers
+from earmark.campaign.pair_design import PairAnswers
 from earmark.campaign.pair_likelihood import log_likelihood, verdict_probabilities
 from earmark.campaign.pair_model import NODE_WEIGHTS, NODES, PairPosterior
 from earmark.campaign.stop_state import StopState
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.inference.confidence import interval, probability_better, sign_confidence
+from earmark.wording import counted
 
 # Differences of scores beyond this are all but certain to decide every answer: tables of verdicts end there.
 _FARTHEST, _TABLE = 30.0, 1201
@@ -135,7 +135,7 @@ def _tables(lead: int, left: int, same_weight: float) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreferenceEstimates(Shown):
+class PreferenceEstimates(Display):
     """What is believed about the preference precision of systems.
 
     Attributes
@@ -282,18 +282,18 @@ class PreferenceEstimates(Shown):
         )
         return frame.filter(pl.Series(~self.identical))
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the systems, and the pairs of them that are least sure."""
         confidence = "no two systems to compare"
         if self.mean_confidence is not None:
             confidence = f"mean confidence {self.mean_confidence:.3f}, least {self.min_confidence:.3f}"
         pairs = self.pairs_frame().drop("kind").sort("confidence", maintain_order=True)
-        return View(
+        return Summary(
             f"preference precision of {counted(len(self.systems), 'system')}, {counted(self.answered, 'answer')}, "
             f"{confidence}",
             [
-                Sheet(self.systems_frame().drop("kind"), f"Precision with {100 * self.level:g}% intervals"),
-                Sheet(pairs, "Differences of pairs, the least sure first", most=5),
+                DisplayTable(self.systems_frame().drop("kind"), f"Precision with {100 * self.level:g}% intervals"),
+                DisplayTable(pairs, "Differences of pairs, the least sure first", most=5),
             ],
         )
 

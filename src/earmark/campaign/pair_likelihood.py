@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from earmark.crowd.paired_comparison import outcome_probabilities
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
 
 

@@ -38,7 +38,7 @@ import numpy as np
 
 from earmark.campaign.pair_design import PairAnswers, PairDesign, Spreads
 from earmark.campaign.pair_likelihood import estimate_same_weight, log_likelihood, slope_and_information
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import NotConverged
 
 _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(61)

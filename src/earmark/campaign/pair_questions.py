@@ -32,17 +32,17 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from earmark.campaign.pair_design import Bools, PairAnswers, PairDesign
+from earmark.campaign.pair_design import PairAnswers, PairDesign
 from earmark.campaign.pair_estimates import PreferenceEstimates, estimate_precision
 from earmark.campaign.pair_likelihood import slope_and_information
 from earmark.campaign.pair_model import NODE_WEIGHTS, NODES, PairPosterior, fit_pairs
 from earmark.campaign.pair_spreads import choose_spreads
 from earmark.campaign.stopping import Budget, StopDecision, StopRule
 from earmark.crowd.questions import question_ids
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 PairPolicy = Literal["adaptive", "told-apart", "random"]
 Ask = Callable[[Ints, Ints], tuple[Ints, Ints, Ints]]
@@ -55,7 +55,7 @@ _GROWTH, _TIED = 1.5, 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairProposal(Shown):
+class PairProposal(Display):
     """What to ask next, the most wanted first.
 
     Attributes
@@ -70,10 +70,10 @@ class PairProposal(Shown):
     pairs: Ints
     priority: Floats
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first of them."""
         frame = pl.DataFrame({"pair": self.pairs, "priority": self.priority})
-        return View(f"{counted(self.pairs.size, 'pair')} of documents to ask about", [Sheet(frame)])
+        return Summary(f"{counted(self.pairs.size, 'pair')} of documents to ask about", [DisplayTable(frame)])
 
 
 def parse_pair_policy(text: str) -> PairPolicy:
@@ -229,7 +229,7 @@ def expected_information(posterior: PairPosterior, answers: Ints) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairLook(Shown):
+class PairLook(Display):
     """A campaign of pair questions at one moment.
 
     Attributes
@@ -246,11 +246,11 @@ class PairLook(Shown):
     estimates: PreferenceEstimates
     decision: StopDecision
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the estimates, and whether to stop."""
-        seen = self.estimates._view()
+        seen = self.estimates._summary()
         said = f"{'stop' if self.decision.stop else 'go on'}: {self.decision.reason}"
-        return View(seen.sentence, seen.sheets, [said, *seen.notes])
+        return Summary(seen.sentence, seen.sheets, [said, *seen.notes])
 
 
 class PairBeliever:

@@ -25,7 +25,7 @@ import numpy as np
 
 from earmark.campaign.pair_design import USUAL, PairAnswers, PairDesign, Spreads
 from earmark.campaign.pair_model import PairPosterior, pair_likelihood, usual_same_weight
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import NotConverged
 
 MOST_PAIRS = 300

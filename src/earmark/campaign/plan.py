@@ -28,16 +28,15 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import Bools
 from earmark.campaign.loop import play
 from earmark.campaign.policies import Policy
 from earmark.campaign.stopping import StopRule
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.measures import Measure
 from earmark.predictors.base import Maker, Setting
+from earmark.wording import counted
 
 SECONDS_PER_JUDGMENT = 30.0
 COST_PER_JUDGMENT = 0.02
@@ -51,7 +50,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Shown):
+class Plan(Display):
     """How many judgments simulated campaigns took.
 
     Attributes
@@ -202,7 +201,7 @@ class Plan(Shown):
     def __str__(self) -> str:
         return "\n".join((self.sentence(), *(f"{note[0].upper()}{note[1:]}." for note in self.notes())))
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the range: what one campaign in ten stays below, every second one, and nine in ten."""
         share = (self.judged + self.range) / max(self.items, 1)
         rows = {
@@ -212,7 +211,7 @@ class Plan(Shown):
         }
         ends = {end: [cells[place] for cells in rows.values()] for place, end in enumerate(("low", "median", "high"))}
         played = f"{self.repeats:,} simulated campaigns, looked at every {self.batch:,} judgments"
-        return View(self.sentence(), [Sheet(pl.DataFrame({"": list(rows), **ends}))], [played, *self.notes()])
+        return Summary(self.sentence(), [DisplayTable(pl.DataFrame({"": list(rows), **ends}))], [played, *self.notes()])
 
 
 def usual_batch(items: int) -> int:

@@ -40,7 +40,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from earmark.beliefs.beliefs import Beliefs, Bools
+from earmark.beliefs.beliefs import Beliefs
 from earmark.beliefs.exact import Sparse
 from earmark.campaign.priorities import (
     level_ties,
@@ -49,12 +49,12 @@ from earmark.campaign.priorities import (
     variance_taken_away,
     weighted_pairs_told_apart,
 )
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import JudgingOrder
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ class PolicyState:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Proposal(Shown):
+class Proposal(Display):
     """What to judge, the most wanted first.
 
     Attributes
@@ -163,11 +163,11 @@ class Proposal(Shown):
     def __len__(self) -> int:
         return self.items.size
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first of them."""
         frame = pl.DataFrame({"item": self.items, "priority": self.priority, "sampled": self.sampled})
         sampled = f", {int(self.sampled.sum()):,} of them sampled" if self.sampled.any() else ""
-        return View(f"{counted(len(self), 'item')} to judge{sampled}", [Sheet(frame)])
+        return Summary(f"{counted(len(self), 'item')} to judge{sampled}", [DisplayTable(frame)])
 
 
 class Policy(Protocol):

@@ -21,7 +21,7 @@ import numpy as np
 
 from earmark.beliefs.estimates import all_pairs
 from earmark.beliefs.exact import Sparse
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 
 # Sums of a few weights carry errors about 2^-50 of their terms: priorities as close as this are meant to be the same.
 _ROUNDING = 2.0**-40

@@ -23,9 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Bools
 from earmark.campaign.policies import Policy, PolicyState, Proposal, check_count, register
-from earmark.data.ground_truth import Ints
+from earmark.data.arrays import Bools, Ints
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import JudgingOrder
 

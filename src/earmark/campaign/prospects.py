@@ -9,18 +9,18 @@ import numpy as np
 import polars as pl
 
 from earmark.campaign.appraisal import Inference
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.display import Sheet, Shown, View, facts
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary, facts
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 EVEN, LIKELY = 0.5, 0.9
 """As likely as not, and nearly surely."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prospect(Shown):
+class Prospect(Display):
     """What more judgments would do for one open pair.
 
     Attributes
@@ -68,14 +68,14 @@ class Prospect(Shown):
         """After how many more judgments the pair is nearly surely decided."""
         return self.needed(LIKELY)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how far the pair has to go."""
         told = facts(even=self.even, likely=self.likely, left=self.left, chance_of_all=self.chance_of_all)
-        return View(f"{self.a} and {self.b}, {self.confidence:.3f} sure so far", [told])
+        return Summary(f"{self.a} and {self.b}, {self.confidence:.3f} sure so far", [told])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outlook(Shown):
+class Outlook(Display):
     """What more judgments would do for open pairs.
 
     Attributes
@@ -127,14 +127,14 @@ class Outlook(Shown):
             raise ParameterError(f"nothing was looked ahead for {a} and {b}: they are decided, or were not asked for")
         return collection.item_frame()[found.items].select("query", "document")
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how far every pair has to go."""
         level = f"{100 * self.inference.level:g}% confidence"
         if not self.prospects:
-            return View(f"no open pair at {level}")
+            return Summary(f"no open pair at {level}")
         note = "even: decided as likely as not after so many more judgments of what tells most about the pair; likely: "
-        return View(
+        return Summary(
             f"{counted(len(self.prospects), 'open pair')} at {level}",
-            [Sheet(self.frame())],
+            [DisplayTable(self.frame())],
             [f"{note}{100 * LIKELY:g}% likely; left: all that bear on it"],
         )

@@ -8,21 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import Beliefs, item_answers, item_gains
+from earmark.beliefs.beliefs import Beliefs, assessor_gains, item_gains
 from earmark.beliefs.exact import system_weights
 from earmark.campaign.appraisal import Appraiser, Inference, Verdict, judging_measure
 from earmark.campaign.loop import policy_state
 from earmark.campaign.policies import Policy, Proposal, make_policy
 from earmark.campaign.proportional import Audited, Proportional
 from earmark.campaign.stopping import StopDecision, StopRule, StopState, parse_stop
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.data.content import Content
-from earmark.data.display import Shown, View
+from earmark.data.display import Display, Summary
 from earmark.data.given import refuse_paths
-from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.metadata import Metadata
-from earmark.data.phrases import counted
 from earmark.data.runs import Runs
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
@@ -32,10 +31,11 @@ from earmark.measures import Measure, parse
 from earmark.predictors.base import Maker, Predictor, Setting
 from earmark.predictors.choose import PredictorChoice
 from earmark.predictors.content import count_known
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Standing(Shown):
+class Standing(Display):
     """A collection, what is judged of it, and what is believed about the rest.
 
     Parameters
@@ -95,7 +95,7 @@ class Standing(Shown):
         known = on_scale if self.judgments is None else replace(self.judgments, scale=scale).with_more(on_scale)
         predictor = self.predictor if self.maker is None else self.maker(self.setting)
         gains = item_gains(self.setting.collection, known, aggregation=self.aggregation)
-        beliefs = predictor.predict(gains, item_answers(self.setting.collection, known))
+        beliefs = predictor.predict(gains, assessor_gains(self.setting.collection, known))
         return replace(self, predictor=predictor, gains=gains, beliefs=beliefs, judgments=known)
 
     def appraiser(self, inference: Inference | None = None, *, seed: int = 0, samples: int = 1000) -> Appraiser:
@@ -180,7 +180,7 @@ class Standing(Shown):
         chosen = self.proposal(policy, n, rng, seed=seed, audit=audit, whole_queries=whole_queries)
         return proposal_frame(self.setting.collection, chosen)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the ranking by the model where it is cheap, and what it rests on."""
         collection = self.setting.collection
         counts = counted(len(collection.systems), "system"), counted(len(collection.queries), "query", "queries")
@@ -189,9 +189,9 @@ class Standing(Shown):
             f"{self.predictor.name}"
         )
         if not self.measure.is_linear:
-            return View(sentence, notes=self.predictor.notes())
-        seen = self.ranking()._view()
-        return View(sentence, seen.sheets[:1], [seen.sentence, *seen.notes, *self.predictor.notes()])
+            return Summary(sentence, notes=self.predictor.notes())
+        seen = self.ranking()._summary()
+        return Summary(sentence, seen.sheets[:1], [seen.sentence, *seen.notes, *self.predictor.notes()])
 
     def proposal(
         self,
@@ -283,7 +283,7 @@ def stand(
         beliefs = made.predict(setting.unjudged)
         return Standing(setting, chosen, made, setting.unjudged, beliefs, None, choice, aggregation)
     gains = item_gains(collection, judgments, aggregation=aggregation)
-    beliefs = made.predict(gains, item_answers(collection, judgments))
+    beliefs = made.predict(gains, assessor_gains(collection, judgments))
     return Standing(setting, chosen, made, gains, beliefs, judgments, choice, aggregation)
 
 

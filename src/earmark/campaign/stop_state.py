@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Bools
-from earmark.data.display import Shown, View
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, Summary
 from earmark.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class StopState:
 
 
 @dataclass(frozen=True, repr=False)
-class StopDecision(Shown):
+class StopDecision(Display):
     """Whether to stop, and why or why not.
 
     Attributes
@@ -108,9 +107,9 @@ class StopDecision(Shown):
     stop: bool
     reason: str
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Say it in words."""
-        return View(f"{'stop' if self.stop else 'go on'}: {self.reason}")
+        return Summary(f"{'stop' if self.stop else 'go on'}: {self.reason}")
 
 
 def _check_probabilities(confidence: Floats) -> None:

@@ -57,7 +57,7 @@ from earmark.campaign.targets import (
     show_confidence,
     split_confidence,
 )
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.errors import ParameterError
 
 __all__ = [

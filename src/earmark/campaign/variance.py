@@ -31,7 +31,7 @@ from scipy import special
 from earmark.beliefs.estimates import all_pairs
 from earmark.beliefs.lookahead import Lookahead
 from earmark.campaign.policies import Policy, PolicyState, Proposal, check_count, propose_highest, register
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
 
 Aim = Literal["pairs", "top", "absolute"]

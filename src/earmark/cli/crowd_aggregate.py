@@ -10,7 +10,7 @@ import typer
 from earmark.cli import options
 from earmark.cli.crowd_answers import AnswerFiles, Level, Phases, leave_out_traps, read_answers, require_probability
 from earmark.cli.output import Column, Output, number
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from earmark.cli.output import NOTHING, Column, Output, number, p_value
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from earmark.crowd.graded import AssessorErrors
     from earmark.crowd.krippendorff import Alpha
     from earmark.crowd.position import PositionBias
-    from earmark.crowd.shares import ClusteredShare
     from earmark.crowd.workers import AnswerTimes, VolumeCorrelation
+    from earmark.inference.proportions import ClusteredShare
 
 _MANY = 30
 # A share that takes fewer expected questions than this for a test is better tested by simulation.

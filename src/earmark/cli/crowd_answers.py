@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.cli.output import Output
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     from earmark.data.preferences import Preferences

@@ -11,7 +11,7 @@ from rich.text import Text
 from earmark.cli import options
 from earmark.cli.crowd_answers import AnswerFiles, Level, Phases, read_answers, require_probability
 from earmark.cli.output import Column, Output, number
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ import typer
 
 from earmark.cli import options
 from earmark.cli.output import Column, Output, number
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 EXAMPLES = options.examples(
     "earmark crowd clips songs/*.flac -o clips",

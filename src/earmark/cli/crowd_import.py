@@ -10,7 +10,7 @@ import typer
 
 from earmark.cli import options
 from earmark.cli.output import Column, Output
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 EXAMPLES = options.examples(
     "earmark crowd import Batch_results.csv --questions questions.csv -o answers.csv",

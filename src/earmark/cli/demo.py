@@ -16,11 +16,11 @@ import typer
 
 from earmark.cli import options
 from earmark.cli.output import Column, Output, number
+from earmark.data.arrays import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from earmark.data.ground_truth import Floats
     from earmark.demo.collection import DemoCollection, DemoFiles
     from earmark.demo.story import Campaign, Chapter
 

@@ -136,9 +136,9 @@ def _describe_sounds(out: Output, folder: Path, output: Path | None, runs: list[
     from earmark.audio.descriptors import column_names, describe_sound
     from earmark.audio.sound import find_sounds, load_librosa, other_sounds, read_sound
     from earmark.data.content import Content, write_content
-    from earmark.data.phrases import counted
     from earmark.errors import InputError, ParameterError
     from earmark.evaluation import name_some
+    from earmark.wording import counted
 
     if runs:
         raise ParameterError("--audio describes sounds and reads no runs: give the one or the other")

@@ -40,10 +40,10 @@ def load_preferences(
     paths: Sequence[Path], out: Output, *, phases: Sequence[str] | None = None, encoding: str = "utf-8"
 ) -> Preferences:
     """Read answers of one file or more, without those to traps, and say what was left out."""
-    from earmark.data.phrases import counted
     from earmark.data.preference_files import read_preferences
     from earmark.data.preferences import Preferences
     from earmark.errors import InputError
+    from earmark.wording import counted
 
     parts = [read_preferences(path, encoding=encoding) for path in paths]
     answers = Preferences.concat(parts) if len(parts) > 1 else parts[0]

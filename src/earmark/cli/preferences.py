@@ -11,7 +11,7 @@ from rich.text import Text
 
 from earmark.cli import options
 from earmark.cli.output import NOTHING, Column, Output, number, p_value
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     from earmark.data.preferences import Preferences

@@ -10,7 +10,7 @@ import typer
 
 from earmark.cli import options
 from earmark.cli.output import Column, Output, number
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     from earmark.campaign.pair_estimates import PreferenceEstimates

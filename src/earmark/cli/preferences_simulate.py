@@ -10,7 +10,7 @@ import typer
 from earmark.cli import options
 from earmark.cli.output import NOTHING, Column, Output, number
 from earmark.cli.preferences_next import Depth, Phases, Policy
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl

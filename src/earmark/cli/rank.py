@@ -11,7 +11,7 @@ from rich.text import Text
 from earmark.cli import options
 from earmark.cli.evaluate import header
 from earmark.cli.output import Column, Output, number
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     from earmark.beliefs.beliefs import Beliefs

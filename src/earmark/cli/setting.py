@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from earmark.cli import options
 from earmark.cli.loading import load_judgments, load_runs, require_retrieved
 from earmark.cli.output import Output
+from earmark.data.arrays import Floats
 
 if TYPE_CHECKING:
     from earmark.beliefs.beliefs import Answers
     from earmark.data.collection import Collection
     from earmark.data.content import Content
-    from earmark.data.ground_truth import Floats
     from earmark.data.judgments import Aggregation, Judgments
     from earmark.data.metadata import Metadata
     from earmark.data.runs import Runs
@@ -135,7 +135,7 @@ def load_ground(
     order: options.Order = "score",
 ) -> Ground:
     """Read everything that estimates rest on."""
-    from earmark.beliefs.beliefs import item_answers, item_gains
+    from earmark.beliefs.beliefs import assessor_gains, item_gains
     from earmark.data.scales import parse_scale
 
     known = None if judgments is None else load_judgments(judgments, out, scale=scale, encoding=files.encoding)
@@ -157,7 +157,7 @@ def load_ground(
         gains = item_gains(setting.collection, known, aggregation=aggregate)
         if not (gains >= 0).any():
             require_retrieved(known, lists, judgments)
-        answers = item_answers(setting.collection, known)
+        answers = assessor_gains(setting.collection, known)
         _say_unused(known, gains, chosen, out)
     _say_depths(lists, chosen, out)
     return Ground(lists, documents, chosen, setting, known, gains, answers)
@@ -167,8 +167,8 @@ def say_metadata(collection: Collection, runs: Runs, path: Path | None, out: Out
     """Say of how many documents there are metadata; refuse those that are of none."""
     import polars as pl
 
-    from earmark.data.phrases import counted
     from earmark.errors import InputError
+    from earmark.wording import counted
 
     if collection.metadata is None or not collection.documents:
         return
@@ -188,9 +188,9 @@ def say_metadata(collection: Collection, runs: Runs, path: Path | None, out: Out
 
 def _say_content(setting: Setting, choice: PredictorChoice, files: Files, out: Output) -> None:
     """Say how much of the collection has content, and what becomes of it."""
-    from earmark.data.phrases import counted
     from earmark.errors import InputError
     from earmark.predictors.content import count_known
+    from earmark.wording import counted
 
     if setting.content is None:
         return

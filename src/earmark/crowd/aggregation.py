@@ -31,12 +31,12 @@ from earmark.crowd.bradley_terry import fit_bradley_terry, fit_davidson
 from earmark.crowd.cycles import count_cycles
 from earmark.crowd.worker_model import FIRST, SAME, SECOND, fit_worker_model
 from earmark.data.answers import COLUMNS
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import InputError, ParameterError
 from earmark.measures.preference import AgreementLevel
+from earmark.wording import counted
 
 Method = Literal["majority", "bradley-terry", "davidson", "one-coin", "dawid-skene"]
 # Scores that differ by less are the same.
@@ -44,7 +44,7 @@ _EQUAL = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Aggregated(Shown):
+class Aggregated(Display):
     """One answer per pair.
 
     Attributes
@@ -71,17 +71,17 @@ class Aggregated(Shown):
     documents: pl.DataFrame = field(default_factory=pl.DataFrame)
     workers: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first pairs, and the documents and workers where the method says something about them."""
         same = int((self.preferences["choice"] == "same").sum())
         sentence = f"{counted(self.preferences.height, 'pair')} by {self.method}, {same:,} of them the same"
         pairs = self.preferences.drop("assessor")
-        return View(
+        return Summary(
             sentence,
             [
-                Sheet(pairs, "One answer per pair", most=5),
-                Sheet(self.documents, "Documents", most=5),
-                Sheet(self.workers, "Workers", most=5),
+                DisplayTable(pairs, "One answer per pair", most=5),
+                DisplayTable(self.documents, "Documents", most=5),
+                DisplayTable(self.workers, "Workers", most=5),
             ],
         )
 

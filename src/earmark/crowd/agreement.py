@@ -30,8 +30,8 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from earmark.data.display import Sheet, Shown, View, written_cells
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.data.preferences import PairTable
 from earmark.errors import InputError, ParameterError
 from earmark.measures.preference import AgreementLevel, usual_levels
@@ -42,7 +42,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RandomAnswering(Shown):
+class RandomAnswering(Display):
     """Agreement compared with that of people who answer at random.
 
     Attributes
@@ -65,11 +65,11 @@ class RandomAnswering(Shown):
     simulated_p_value: float
     levels: pl.DataFrame
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how many questions reach every level of agreement, beside what chance would give."""
         chance = written_cells([self.simulated_p_value])[0]
         sentence = f"agreement as by answers at random? χ² = {self.statistic:.1f}, df {self.df}, p = {chance}"
-        return View(sentence, [Sheet(self.levels)])
+        return Summary(sentence, [DisplayTable(self.levels)])
 
 
 def random_agreement(n: int) -> tuple[Ints, Floats]:

@@ -28,16 +28,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.columns import id_column, number_column
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.runs import sort_ids
 from earmark.errors import InputError, ParameterError
+from earmark.wording import counted
 
 MINIMUM_USERS, ARTISTS_PER_GROUP, SONGS_PER_ARTIST = 500, 10, 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Benchmark(Shown):
+class Benchmark(Display):
     """What is compared with what: queries, and documents in categories.
 
     Attributes
@@ -68,10 +68,12 @@ class Benchmark(Shown):
         parts = counted(len(self.queries), "query", "queries"), counted(len(self.documents), "document")
         return f"{', '.join(parts)} in {groups} of {counted(len(self.categories), 'category', 'categories')}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how many documents every group has."""
         groups = self.table.group_by("category", "group", maintain_order=True)
-        return View(str(self), [Sheet(groups.agg(pl.col("document").n_unique().alias("documents")))], self.notes)
+        return Summary(
+            str(self), [DisplayTable(groups.agg(pl.col("document").n_unique().alias("documents")))], self.notes
+        )
 
 
 def make_benchmark(

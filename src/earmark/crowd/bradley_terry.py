@@ -29,18 +29,18 @@ import numpy as np
 import polars as pl
 
 from earmark.crowd.paired_comparison import Comparisons, FittedScores, fit_comparisons, outcome_probabilities
-from earmark.crowd.shares import normal_quantile
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import ParameterError
+from earmark.inference.proportions import normal_quantile
+from earmark.wording import counted
 
 Ties = Literal["half", "ignore"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoredDocuments(Shown):
+class ScoredDocuments(Display):
     """Scores of the documents of every query; a document is an item of each query that it was shown for.
 
     Attributes
@@ -89,10 +89,10 @@ class ScoredDocuments(Shown):
         frame = frame.with_columns(rank.alias("rank")).with_columns(pl.Series("place", self.query_index))
         return frame.sort("place", "rank", maintain_order=True).drop("place")
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the best documents of the first queries."""
         queries = counted(len(self.pairs.queries), "query", "queries")
-        return View(f"{counted(self.answers.size, 'document')} of {queries}", [Sheet(self.to_polars())])
+        return Summary(f"{counted(self.answers.size, 'document')} of {queries}", [DisplayTable(self.to_polars())])
 
 
 def fit_bradley_terry(

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from earmark.audio.sound import load_soundfile
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.tables import replacing, require_file
 from earmark.errors import InputError, ParameterError
 

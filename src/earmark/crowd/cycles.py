@@ -14,7 +14,7 @@ import polars as pl
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.data.preferences import PairTable
 
 

@@ -23,14 +23,14 @@ import numpy as np
 import polars as pl
 
 from earmark.crowd.krippendorff import Alpha, Metric, krippendorff_alpha
-from earmark.data.display import Sheet, Shown, View, written_cells
+from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.data.judgments import Judgments
-from earmark.data.phrases import counted
 from earmark.errors import InputError
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AssessorErrors(Shown):
+class AssessorErrors(Display):
     """How far assessors are from one another.
 
     Attributes
@@ -51,11 +51,11 @@ class AssessorErrors(Shown):
     pooled_rmse: float
     items: int
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show every two assessors."""
         apart = written_cells([self.mean_rmse])[0]
         sentence = f"{counted(self.items, 'item')} judged by several, two assessors are {apart} apart (RMSE)"
-        return View(sentence, [Sheet(self.pairs)])
+        return Summary(sentence, [DisplayTable(self.pairs)])
 
 
 def judged_by_several(judgments: Judgments) -> pl.DataFrame:

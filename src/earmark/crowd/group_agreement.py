@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 
 import polars as pl
 
-from earmark.data.display import Shown, View, facts
+from earmark.data.display import Display, Summary, facts
 from earmark.data.ground_truth import OrderedGroups
-from earmark.data.phrases import counted
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, repr=False)
-class GroupAgreement(Shown):
+class GroupAgreement(Display):
     """How far two partial orders agree, over all queries.
 
     Attributes
@@ -58,9 +58,9 @@ class GroupAgreement(Shown):
             f"{self.ordered_by_both:,} ordered by both are opposite, {queries}"
         )
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the counts and shares."""
-        return View(str(self), [facts(**asdict(self), share=self.share, ordered_share=self.ordered_share)])
+        return Summary(str(self), [facts(**asdict(self), share=self.share, ordered_share=self.ordered_share)])
 
 
 def compare_groups(one: OrderedGroups, other: OrderedGroups) -> GroupAgreement:

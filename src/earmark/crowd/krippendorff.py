@@ -73,10 +73,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from earmark.data.display import Shown, View, facts, written_cells
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, Summary, facts, written_cells
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 Metric = Literal["nominal", "ordinal", "interval"]
 # Numbers held at once in any one intermediate matrix (32 MB).
@@ -86,7 +86,7 @@ _LARGEST_PATTERN = 2.0**62
 
 
 @dataclass(frozen=True, repr=False)
-class Alpha(Shown):
+class Alpha(Display):
     """Krippendorff's alpha with an interval.
 
     Attributes
@@ -117,11 +117,11 @@ class Alpha(Shown):
     clusters: int
     assessors: int
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Say it with its interval."""
         alpha, low, high = written_cells([self.alpha, self.low, self.high])
         sentence = f"{alpha} ({100 * self.level:g}% interval {low} to {high}), {self.metric}"
-        return View(f"{sentence}, {counted(self.units, 'unit')}", [facts(**asdict(self))])
+        return Summary(f"{sentence}, {counted(self.units, 'unit')}", [facts(**asdict(self))])
 
 
 @dataclass(frozen=True, eq=False)

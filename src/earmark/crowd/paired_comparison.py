@@ -36,8 +36,8 @@ from functools import cached_property
 
 import numpy as np
 
-from earmark.crowd.stacks import Stack, make_stacks
-from earmark.data.ground_truth import Floats, Ints
+from earmark.crowd.block_batches import Stack, make_stacks
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import NotConverged, ParameterError
 
 _LOG_SAME_SD = 5.0

@@ -39,16 +39,15 @@ from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from earmark.crowd.paired_comparison import Comparisons, fit_comparisons
-from earmark.data.ground_truth import Floats, Ints, OrderedGroups
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.ground_truth import OrderedGroups
 from earmark.data.preferences import PairTable, Preferences
 from earmark.data.runs import Runs, sort_ids
 from earmark.errors import InputError, ParameterError
 from earmark.inference.rank_tests import friedman_ranks, signed_ranks, tukey_range
 
-Bools = NDArray[np.bool_]
 RankTest = Literal["rank-sum", "signed-rank", "friedman-tukey"]
 GroupStart = Literal["all", "any", "previous"]
 Method = Literal["pivots", "scores"]

@@ -9,7 +9,7 @@ among the :math:`n_1, n_2` answers either way,
 .. math:: r = \frac{\sum_p h_p\, (r_{p1} + r_{p2}) / 2}{\sum_p h_p}, \qquad h_p = \frac{n_{p1} n_{p2}}{n_{p1} + n_{p2}}
 
 is one half without a bias, whatever the documents. Intervals and tests take into account that answers of the same
-worker and about the same pair are alike, see :mod:`~earmark.crowd.shares`.
+worker and about the same pair are alike, see :mod:`~earmark.inference.proportions`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from earmark.crowd.shares import ClusteredShare, clustered_share
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import Preferences
+from earmark.inference.proportions import ClusteredShare, clustered_share
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, repr=False)
-class PositionBias(Shown):
+class PositionBias(Display):
     """How often the document on the right was chosen.
 
     Attributes
@@ -59,11 +59,11 @@ class PositionBias(Shown):
             }
         ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how often the right was chosen."""
         right = "–" if math.isnan(self.every.share) else f"{self.every.share:.1%}"
         sentence = f"{right} of {counted(self.every.answers, 'answer')} chose the right"
-        return View(sentence, [Sheet(self.to_polars())])
+        return Summary(sentence, [DisplayTable(self.to_polars())])
 
 
 def position_bias(preferences: Preferences, *, level: float = 0.95) -> PositionBias:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from earmark.crowd.krippendorff import Alpha, Metric, krippendorff_alpha
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.data.preferences import Preferences
 
 

@@ -34,18 +34,18 @@ from numpy.typing import NDArray
 
 from earmark.crowd.benchmark import Benchmark
 from earmark.crowd.traps import EVERY, with_traps
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import Preferences
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 QUESTION_COLUMNS = ("question", "query", "a", "b", "kind", "assessors")
 _ID_BYTES = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PossiblePairs(Shown):
+class PossiblePairs(Display):
     """The pairs of documents of a benchmark that may be compared, for any query.
 
     Attributes
@@ -95,11 +95,11 @@ class PossiblePairs(Shown):
         at = np.minimum(np.searchsorted(self._key, key), len(self) - 1)
         return np.where(known & (self._key[at] == key), query * len(self) + at, -1)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how many pairs there are of every kind."""
         frame = pl.DataFrame({"kind": self.kinds, "pairs": np.bincount(self.kind, minlength=len(self.kinds))})
         pairs, questions = counted(len(self), "pair"), counted(self.n_questions, "question")
-        return View(f"{pairs} of documents, {questions} with all queries", [Sheet(frame)])
+        return Summary(f"{pairs} of documents, {questions} with all queries", [DisplayTable(frame)])
 
 
 def possible_pairs(benchmark: Benchmark, kinds: Mapping[str, tuple[str, str]]) -> PossiblePairs:

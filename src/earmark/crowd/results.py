@@ -33,22 +33,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from earmark.crowd.numbered import NumberedColumns, find_columns, gather_options
 from earmark.crowd.platforms import MAPPINGS, ResultMapping
+from earmark.crowd.result_columns import NumberedColumns, find_columns, gather_options
 from earmark.data.answers import COLUMNS, BadAnswer, check_answers
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import Preferences
 from earmark.data.tables import Table, parse_number, read_named, require_file
 from earmark.data.text_files import BLANKS
 from earmark.errors import InputError
+from earmark.wording import counted
 
 REJECTED, NO_CHOICE, NO_STRENGTH, REPEATED = REASONS = ("rejected", "no choice", "no strength", "answered before")
 _JSON_COLUMN = "Answer.taskAnswers"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ImportReport(Shown):
+class ImportReport(Display):
     """What became of a file of results.
 
     Attributes
@@ -86,22 +86,22 @@ class ImportReport(Shown):
         parts += [f"{count:,} left out: {reason}" for reason, count, _ in left if count]
         return "; ".join(parts)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show what became of the answers."""
-        return View(str(self), [Sheet(self.to_polars())])
+        return Summary(str(self), [DisplayTable(self.to_polars())])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ImportedResults(Shown):
+class ImportedResults(Display):
     """Preferences from a platform, and what became of the rest."""
 
     preferences: Preferences
     report: ImportReport
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show what was kept and what became of the rest."""
-        seen, rest = self.preferences._view(), self.report._view()
-        return View(seen.sentence, [*seen.sheets, *rest.sheets], [rest.sentence])
+        seen, rest = self.preferences._summary(), self.report._summary()
+        return Summary(seen.sentence, [*seen.sheets, *rest.sheets], [rest.sentence])
 
 
 def read_results(

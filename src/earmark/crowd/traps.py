@@ -21,8 +21,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.answers import CHOICES
+from earmark.data.arrays import Ints
 from earmark.data.columns import id_column
-from earmark.data.ground_truth import Ints
 from earmark.data.preferences import Preferences
 from earmark.errors import InputError, ParameterError
 

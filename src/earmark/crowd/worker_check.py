@@ -29,13 +29,13 @@ import numpy.typing as npt
 import polars as pl
 from scipy import special
 
-from earmark.crowd.shares import normal_quantile, wilson_interval
 from earmark.crowd.traps import refuse_contradictions, turn
-from earmark.data.display import Sheet, Shown, View, facts, written_cells
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary, facts, written_cells
 from earmark.data.preferences import Preferences
 from earmark.errors import InputError, ParameterError
+from earmark.inference.proportions import normal_quantile, wilson_interval
+from earmark.wording import counted
 
 KEPT, REJECTED, UNCHECKED = "kept", "rejected", "unchecked"
 # A share of traps such as 13 of 20 is 65% though 0.65 * 20 comes out a little above 13.
@@ -91,7 +91,7 @@ class RejectionRule:
 
 
 @dataclass(frozen=True, repr=False)
-class ExpectedErrors(Shown):
+class ExpectedErrors(Display):
     """How many workers a rule is expected to judge wrongly.
 
     Attributes
@@ -113,10 +113,10 @@ class ExpectedErrors(Shown):
     honest_accuracy: float
     cheater_accuracy: float
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show who is expected to be judged wrongly."""
         wronged, missed = written_cells([self.honest_rejected, self.cheaters_missed])
-        return View(f"{wronged} honest workers rejected and {missed} cheaters missed", [facts(**asdict(self))])
+        return Summary(f"{wronged} honest workers rejected and {missed} cheaters missed", [facts(**asdict(self))])
 
 
 def expected_errors(
@@ -163,7 +163,7 @@ def expected_errors(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkerCheck(Shown):
+class WorkerCheck(Display):
     """What the traps say about every worker.
 
     Attributes
@@ -187,7 +187,7 @@ class WorkerCheck(Shown):
         """The workers who are rejected."""
         return tuple(self.workers.filter(pl.col("decision") == REJECTED)["assessor"])
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the workers, those who are rejected first, then by their share of traps."""
         counts = {name: int((self.workers["decision"] == name).sum()) for name in (REJECTED, KEPT, UNCHECKED)}
         told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
@@ -195,7 +195,7 @@ class WorkerCheck(Shown):
         frame = self.workers.sort(place, "share", nulls_last=True, maintain_order=True)
         frame = frame.select("assessor", "decision", "answers", "traps", "right", "share", "low", "high")
         rule = f"rejected with {self.rule.min_answers:,} answers or more and less than {self.rule.min_right:.0%} right"
-        return View(f"{counted(self.workers.height, 'worker')}: {told}", [Sheet(frame)], [rule])
+        return Summary(f"{counted(self.workers.height, 'worker')}: {told}", [DisplayTable(frame)], [rule])
 
     @cached_property
     def _is_rejected(self) -> npt.NDArray[np.bool_]:

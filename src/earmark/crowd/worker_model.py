@@ -40,11 +40,11 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import NotConverged, ParameterError
+from earmark.wording import counted
 
 WorkerModelName = Literal["one-coin", "dawid-skene"]
 # The true answers, as they stand in the columns of ``truth``.
@@ -59,7 +59,7 @@ _SHORTEST_LEAP = 1.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkerModel(Shown):
+class WorkerModel(Display):
     """Workers and true answers, as far as they can be told.
 
     Attributes
@@ -122,10 +122,10 @@ class WorkerModel(Shown):
             }
         ).sort("reliability", descending=True, maintain_order=True)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the most reliable workers."""
         workers, pairs = counted(len(self.assessors), "worker"), counted(len(self.pairs), "pair")
-        return View(f"{workers} on {pairs} of documents, {self.turns:,} turns", [Sheet(self.workers())])
+        return Summary(f"{workers} on {pairs} of documents, {self.turns:,} turns", [DisplayTable(self.workers())])
 
 
 def fit_worker_model(

@@ -17,16 +17,16 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from earmark.crowd.shares import normal_quantile
-from earmark.data.display import Shown, View, facts, written_cells
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, Summary, facts, written_cells
 from earmark.data.preferences import Preferences
+from earmark.inference.proportions import normal_quantile
 from earmark.inference.rank_correlation import spearman_rho
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, repr=False)
-class VolumeCorrelation(Shown):
+class VolumeCorrelation(Display):
     """How the number of answers goes together with agreement, over workers.
 
     Attributes
@@ -49,15 +49,15 @@ class VolumeCorrelation(Shown):
     p_value: float
     spearman: float
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Say it with its interval."""
         pearson, low, high = written_cells([self.pearson, self.low, self.high])
         sentence = f"{pearson} ({low} to {high}) over {counted(self.workers, 'worker')}"
-        return View(sentence, [facts(**asdict(self))])
+        return Summary(sentence, [facts(**asdict(self))])
 
 
 @dataclass(frozen=True, repr=False)
-class AnswerTimes(Shown):
+class AnswerTimes(Display):
     """How long answers took, in seconds.
 
     Attributes
@@ -77,11 +77,11 @@ class AnswerTimes(Shown):
     ninetieth: float
     hours: float
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the numbers."""
         median, hours = (written_cells([value])[0] for value in (self.median, self.hours))
         sentence = f"{counted(self.answers, 'answer')}, median {median} s, {hours} hours in all"
-        return View(sentence, [facts(**asdict(self))])
+        return Summary(sentence, [facts(**asdict(self))])
 
 
 def pairwise_agreement(preferences: Preferences) -> tuple[Floats, Ints]:

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from earmark.data.columns import is_id_type, is_number_type
-from earmark.data.keys import first_repeated_row
-from earmark.data.phrases import counted
+from earmark.data.hashing import first_repeated_row
 from earmark.data.runs import BadRow
 from earmark.errors import InputError
+from earmark.wording import counted
 
 CHOICES = ("a", "b", "same")
 REQUIRED = ("query", "a", "b", "assessor", "choice")

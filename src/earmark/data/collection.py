@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View, facts
-from earmark.data.ground_truth import Ints
+from earmark.data.arrays import Ints
+from earmark.data.display import Display, DisplayTable, Summary, facts
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
-from earmark.data.phrases import counted
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Collection(Shown):
+class Collection(Display):
     """Systems, queries, documents and the items that systems retrieved.
 
     Parameters
@@ -110,7 +110,7 @@ class Collection(Shown):
         counts = counted(len(self.systems), "system"), counted(len(self.queries), "query", "queries")
         return f"{', '.join(counts)}, {counted(self.n_results, 'result')}, {counted(self.n_items, 'item')}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show what every system returned, and how much of it no other did."""
         size = len(self.systems)
         alone = np.bincount(self.result_item, minlength=self.n_items)[self.result_item] == 1
@@ -121,11 +121,11 @@ class Collection(Shown):
                 "of this system alone": np.bincount(self.result_system[alone], minlength=size),
             }
         )
-        return View(str(self), [Sheet(frame)])
+        return Summary(str(self), [DisplayTable(frame)])
 
 
 @dataclass(frozen=True, repr=False)
-class Description(Shown):
+class Description(Display):
     """The row of MTC's Table 1 for a collection.
 
     Attributes
@@ -155,10 +155,10 @@ class Description(Shown):
     depth_max: int
     missing_metadata: int | None
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the numbers one below the other."""
         counts = counted(self.systems, "system"), counted(self.queries, "query", "queries")
-        return View(f"{', '.join(counts)}, {counted(self.items, 'item')}", [facts(**asdict(self))])
+        return Summary(f"{', '.join(counts)}, {counted(self.items, 'item')}", [facts(**asdict(self))])
 
 
 def describe(

@@ -23,14 +23,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.matrices import read_ids
-from earmark.data.phrases import counted
 from earmark.data.readers import AnyPath, id_cells, number_cells
 from earmark.data.tables import read_named, replacing, require_file
 from earmark.data.text_files import BLANKS, saying_why_not
 from earmark.errors import InputError, ParameterError
+from earmark.wording import counted
 
 _IDS = (".ids.txt", ".ids")
 _CORNER = 5
@@ -38,7 +38,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Content(Shown):
+class Content(Display):
     """What documents are like.
 
     Parameters
@@ -94,14 +94,14 @@ class Content(Shown):
         return {document: row for row, document in enumerate(self.documents)}
 
     def __str__(self) -> str:
-        return f"content of {self._view().sentence}"
+        return f"content of {self._summary().sentence}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first numbers of the first documents."""
         corner = {f"x{number}": column for number, column in enumerate(self.values[:_CORNER, :_CORNER].T, start=1)}
         frame = pl.DataFrame({"document": pl.Series(self.documents[:_CORNER], dtype=pl.String), **corner})
         sentence = f"{counted(len(self.documents), 'document')}, {counted(self.values.shape[1], 'number')} each"
-        return View(sentence, [Sheet(frame, total=len(self.documents))])
+        return Summary(sentence, [DisplayTable(frame, total=len(self.documents))])
 
 
 def content_files(path: AnyPath, *, ids: AnyPath | None = None) -> tuple[Path, ...]:

@@ -1,8 +1,8 @@
 """How results show themselves: in one line among others, as text in print, as a table in a notebook.
 
-A result says what there is to see as a :class:`View`: a sentence, small tables and notes. All else follows. ``repr`` is
-the sentence alone, so that a list of results stays readable; IPython shows the text, a notebook the HTML. Nothing is
-ever shown whole that could be long: of a long table there are the first rows and the number of the others.
+A result describes itself as a :class:`Summary`: a sentence, small tables and notes. ``repr`` is the sentence alone, so
+that a list of results stays readable; IPython shows the text, a notebook the HTML. Long tables are cut: the first rows
+are shown, and the number of the others.
 
 Numbers are shortened to be read, never to claim more than there is: what is below 1 is not rounded up to it.
 """
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"[-−+]?[\d,]*\.?\d+%?")
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class DisplayTable:
     """A small table.
 
     Parameters
@@ -86,21 +86,21 @@ class Sheet:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Summary:
     """What there is to see of a result.
 
     Parameters
     ----------
     sentence : str
         What it is, in one line.
-    sheets : sequence of Sheet
+    sheets : sequence of DisplayTable
         Those without rows are left out.
     notes : sequence of str
         What a reader has to know besides.
     """
 
     sentence: str
-    sheets: Sequence[Sheet] = ()
+    sheets: Sequence[DisplayTable] = ()
     notes: Sequence[str] = ()
 
     def text(self, name: str) -> str:
@@ -121,41 +121,41 @@ class View:
         return [*self.notes[:_MOST_NOTES], *([f"and {rest:,} more"] if rest > 0 else [])]
 
 
-class Shown:
-    """A result that shows itself; its class says how in ``_view``.
+class Display:
+    """A result that shows itself; its class says how in ``_summary``.
 
     A dataclass has to be told ``repr=False``, or it writes a ``repr`` of its own, arrays and all.
     """
 
     __slots__ = ()
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Say what there is to see."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        line = f"{type(self).__name__}: {self._view().sentence}"
+        line = f"{type(self).__name__}: {self._summary().sentence}"
         return f"<{_shortened(line, _LONGEST_LINE)}>"
 
     def __str__(self) -> str:
-        return self._view().text(type(self).__name__)
+        return self._summary().text(type(self).__name__)
 
     def _repr_html_(self) -> str:
-        return self._view().html(type(self).__name__)
+        return self._summary().html(type(self).__name__)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Tell IPython what to print where there is no HTML: all of it, or the line alone in a list of others."""
         alone = not cycle and len(printer.stack) <= 1
-        printer.text(self._view().text(type(self).__name__) if alone else repr(self))
+        printer.text(self._summary().text(type(self).__name__) if alone else repr(self))
 
 
-def facts(**values: Any) -> Sheet:
+def facts(**values: Any) -> DisplayTable:
     """Put single values one below the other, each under its name; a blank stands for an underscore."""
     import polars as pl
 
     names = [name.replace("_", " ") for name in values]
     written = [written_cells([value])[0] for value in values.values()]
-    return Sheet(pl.DataFrame({"what": names, "value": written}), most=len(names))
+    return DisplayTable(pl.DataFrame({"what": names, "value": written}), most=len(names))
 
 
 def written_cells(values: Sequence[Any]) -> list[str]:

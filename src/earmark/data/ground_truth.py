@@ -12,21 +12,18 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from earmark.data.display import Sheet, Shown, View
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.hashing import stretches
 from earmark.data.judgments import Aggregation, Judgments, aggregate
-from earmark.data.keys import stretches
-from earmark.data.phrases import counted
 from earmark.data.runs import sort_ids
 from earmark.data.scales import BINARY, ORDERED, Scale
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroundTruth(Shown):
+class GroundTruth(Display):
     """What is known about the documents of every query.
 
     Parameters
@@ -77,7 +74,7 @@ class GroundTruth(Shown):
         """How many documents could be retrieved, where the truth lists them all."""
         return None if self.elsewhere is None else self.elsewhere.len() - int(self.own_document)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show for the first queries how many documents are known, and how many of them are relevant."""
         gain = self.gain if self.gain.ndim == 1 else self.gain.reshape(-1, self.gain.shape[-1])[0]
         relevant = np.bincount(self.query_of_row[gain > 0], minlength=len(self.queries))
@@ -89,7 +86,7 @@ class GroundTruth(Shown):
             }
         )
         queries, rows = counted(len(self.queries), "query", "queries"), counted(self.documents.len(), "document")
-        return View(f"{rows} of {queries}, scale {self.scale}", [Sheet(frame, most=5)])
+        return Summary(f"{rows} of {queries}, scale {self.scale}", [DisplayTable(frame, most=5)])
 
 
 def truth_from_judgments(judgments: Judgments, *, by: Aggregation = "mean") -> GroundTruth:
@@ -98,7 +95,7 @@ def truth_from_judgments(judgments: Judgments, *, by: Aggregation = "mean") -> G
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cliques(Shown):
+class Cliques(Display):
     """Documents that belong together: the versions of one song.
 
     Parameters
@@ -113,13 +110,13 @@ class Cliques(Shown):
         cliques = counted(self.frame["group"].n_unique(), "clique")
         return f"{cliques} of {counted(self.frame.height, 'document')}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first cliques with their members."""
         by_group = self.frame.group_by("group", maintain_order=True)
         frame = by_group.agg(pl.len().alias("size"), pl.col("document").str.join(", ").alias("documents"))
         alone = int((frame["size"] == 1).sum())
         notes = [f"{counted(alone, 'clique')} of one document: nothing is relevant to it"] if alone else []
-        return View(str(self), [Sheet(frame, most=5)], notes)
+        return Summary(str(self), [DisplayTable(frame, most=5)], notes)
 
 
 def truth_from_cliques(cliques: Cliques) -> GroundTruth:
@@ -131,7 +128,7 @@ def truth_from_cliques(cliques: Cliques) -> GroundTruth:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OrderedGroups(Shown):
+class OrderedGroups(Display):
     """Partially ordered ground truth: for every query, groups of documents, best first.
 
     Parameters
@@ -146,12 +143,12 @@ class OrderedGroups(Shown):
         groups = self.frame.select("query", "group").n_unique()
         return f"{counted(groups, 'ordered group')} of {counted(self.frame.height, 'document')}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the groups of the first queries, best first."""
         group = self.frame.group_by("query", "group", maintain_order=True).agg(pl.col("document").str.join(", "))
         in_order = group.sort("group", maintain_order=True).group_by("query", maintain_order=True)
         frame = in_order.agg(pl.format("({})", "document").str.join(" ").alias("groups, best first"))
-        return View(str(self), [Sheet(frame.sort("query", maintain_order=True), most=5)])
+        return Summary(str(self), [DisplayTable(frame.sort("query", maintain_order=True), most=5)])
 
 
 def truth_from_groups(groups: OrderedGroups) -> GroundTruth:

@@ -14,18 +14,18 @@ import numpy as np
 import polars as pl
 
 from earmark.data.columns import id_column, number_column
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.keys import first_repeated_row
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.hashing import first_repeated_row
 from earmark.data.scales import Scale, guess_scale
 from earmark.errors import InputError, ParameterError
+from earmark.wording import counted
 
 Aggregation = Literal["mean", "median", "majority"]
 COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Judgments(Shown):
+class Judgments(Display):
     """A table of judgments and the scale they were given on.
 
     Parameters
@@ -146,9 +146,9 @@ class Judgments(Shown):
             people = f" by {counted(self.frame['assessor'].n_unique(), 'assessor')}"
         return f"{counted(len(self), 'judgment')} of {counted(items, 'item')}{people}, scale {self.scale}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first of them."""
-        return View(str(self), [Sheet(self.frame, most=5)])
+        return Summary(str(self), [DisplayTable(self.frame, most=5)])
 
 
 def off_scale_row(frame: pl.DataFrame, scale: Scale) -> int | None:

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, GroundTruth, Ints
-from earmark.data.keys import Keys, spread, text_keys
+from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.ground_truth import GroundTruth
+from earmark.data.hashing import Keys, spread, text_keys
 from earmark.data.runs import Runs
-from earmark.data.segments import Segments
 
 _FILTER_BITS = 22
 

@@ -41,20 +41,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.display import Sheet, Shown, View
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.matrix_text import PLAIN_HINT, add_id, read_labelled, read_numbers
 from earmark.data.nearest import NEVER_HINT, Kind, Values, check_kind_name, first_nan, guess_kind, nearest, row_blocks
-from earmark.data.phrases import counted
 from earmark.data.runs import Runs, build_runs
 from earmark.data.text_files import BLANKS, data_lines, saying_why_not
 from earmark.errors import InputError, ParameterError
+from earmark.wording import counted
 
 _CORNER = 5
 _PathLike: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matrix(Shown):
+class Matrix(Display):
     """Numbers between queries (rows) and documents (columns), and the ids of both.
 
     Parameters
@@ -93,14 +93,14 @@ class Matrix(Shown):
             if len(set(ids)) != count:
                 raise error(expected=f"a different id for each {name}", got="duplicates")
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show its upper left corner."""
         rows, columns = (ids[:_CORNER] for ids in (self.row_ids, self.column_ids))
         corner = np.asarray(self.values[: len(rows), : len(columns)], dtype=np.float64)
         frame = pl.DataFrame({"": pl.Series(rows, dtype=pl.String), **dict(zip(columns, corner.T, strict=True))})
         queries = counted(len(self.row_ids), "query", "queries")
         sentence = f"{queries} by {counted(len(self.column_ids), 'document')}"
-        return View(sentence, [Sheet(frame, total=len(self.row_ids))])
+        return Summary(sentence, [DisplayTable(frame, total=len(self.row_ids))])
 
 
 def read_matrix(

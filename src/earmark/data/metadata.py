@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Metadata(Shown):
+class Metadata(Display):
     """A table with one row per document.
 
     Parameters
@@ -41,8 +41,8 @@ class Metadata(Shown):
     def __str__(self) -> str:
         return f"metadata of {counted(self.frame.height, 'document')}: {', '.join(self.attributes) or 'no attributes'}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first documents, and how many different values each attribute has."""
         known = [f"{counted(self.frame[name].n_unique(), 'value')} of {name}" for name in self.attributes]
         documents = counted(self.frame.height, "document")
-        return View(f"{documents}, {', '.join(known) or 'no attributes'}", [Sheet(self.frame, most=5)])
+        return Summary(f"{documents}, {', '.join(known) or 'no attributes'}", [DisplayTable(self.frame, most=5)])

@@ -25,8 +25,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.errors import ParameterError
 
 _DIGEST_BYTES = 8

@@ -26,17 +26,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.answers import BadAnswer, check_answers
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.runs import sort_ids
 from earmark.errors import InputError, ParameterError
+from earmark.wording import counted
 
 _SIGNS = {"a": 1, "b": -1, "same": 0}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Preferences(Shown):
+class Preferences(Display):
     """Answers to the question which of two documents suits a query better.
 
     Parameters
@@ -200,13 +200,13 @@ class Preferences(Shown):
         queries = counted(len(self.queries), "query", "queries")
         return f"{counted(len(self), 'answer')} by {people} to {pairs} of documents, {queries}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first answers."""
-        return View(str(self), [Sheet(self.frame, most=5)])
+        return Summary(str(self), [DisplayTable(self.frame, most=5)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairTable(Shown):
+class PairTable(Display):
     """What the answers say about every pair of documents of a query, whichever way round it was shown.
 
     The two documents of a pair stand in the order of their ids: ``first_index < second_index``. Pairs are sorted by
@@ -298,9 +298,9 @@ class PairTable(Shown):
         ties = int(np.count_nonzero(self.winner == 0))
         return f"{counted(len(self), 'pair')}, {counted(int(self.answers.sum()), 'answer')}, {counted(ties, 'tie')}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first pairs."""
-        return View(str(self), [Sheet(self.to_polars(), most=5)])
+        return Summary(str(self), [DisplayTable(self.to_polars(), most=5)])
 
 
 def _indices(column: pl.Series, names: tuple[str, ...]) -> Ints:

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.display import MOST_ROWS, Sheet, Shown, View
-from earmark.data.keys import first_repeated_row, number_pairs, stretches
-from earmark.data.phrases import counted
+from earmark.data.display import MOST_ROWS, Display, DisplayTable, Summary
+from earmark.data.hashing import first_repeated_row, number_pairs, stretches
 from earmark.errors import InputError, ParameterError
+from earmark.wording import counted
 
 Order = Literal["score", "rank"]
 # Below this many results, one piece of memory is quicker to work on than one per file.
@@ -26,7 +26,7 @@ _SMALL = 500_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Runs(Shown):
+class Runs(Display):
     """Ranked lists, stored one after the other.
 
     Parameters
@@ -118,7 +118,7 @@ class Runs(Shown):
         documents = "document" if longest == 1 else "documents"
         return f"{', '.join(counts)}, {counted(len(self), 'result')}, lists of {depth} {documents}"
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how much every system returned, and the top of its first list."""
         systems = range(min(len(self.systems), MOST_ROWS))
         lists = [np.flatnonzero(self.list_system == system) for system in systems]
@@ -130,7 +130,7 @@ class Runs(Shown):
                 "first list": pl.Series([self._top(int(own[0])) if own.size else "" for own in lists], dtype=pl.String),
             }
         )
-        return View(str(self), [Sheet(frame, total=len(self.systems))])
+        return Summary(str(self), [DisplayTable(frame, total=len(self.systems))])
 
     def _top(self, index: int, most: int = 3) -> str:
         """Name the query of a list and its first documents."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from earmark.beliefs.beliefs import item_gains
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.data.readers import read_judgments
 from earmark.data.scales import BROAD
 from earmark.data.writers import write_judgments

@@ -11,8 +11,8 @@ import polars as pl
 
 from earmark.audio.descriptors import Descriptors, describe_sound
 from earmark.audio.sound import write_sound
+from earmark.data.arrays import Floats
 from earmark.data.content import Content, write_content
-from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.demo.instruments import RATE, Instrument, cymbal, kick, note, room, snare
 from earmark.demo.styles import Song, Style
 

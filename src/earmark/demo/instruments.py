@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import signal
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 
 RATE = 22_050
 """Samples a second."""

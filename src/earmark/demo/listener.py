@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from earmark.data.ground_truth import Ints
+from earmark.data.arrays import Ints
 from earmark.demo.styles import Song
 
 WEIGHTS = {"rhythm": 0.35, "timbre": 0.40, "harmony": 0.25}

@@ -14,8 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from string import Template
 
-from earmark.data.phrases import counted
 from earmark.data.tables import replacing
+from earmark.wording import counted
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from earmark.campaign.loop import Ask, Look, play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.standing import Standing
 from earmark.campaign.stopping import parse_stop
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Judgments
 from earmark.data.scales import FINE, Scale
 from earmark.data.tables import replacing

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 
 GROUPS = {
     "rhythm": ("tempo", "swing", "drums", "density", "syncopation"),

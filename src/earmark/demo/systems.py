@@ -9,7 +9,7 @@ import polars as pl
 
 from earmark.audio.descriptors import Descriptors
 from earmark.audio.distances import combined_distances, harmony_distances, rhythm_distances, timbre_distances
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.matrices import Matrix, lists_from_matrix
 from earmark.data.runs import Runs, build_runs
 

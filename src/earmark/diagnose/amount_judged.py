@@ -29,21 +29,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.diagnose.decomposition import ForecastGroups, Representative, decompose_grouped, group_forecasts
 from earmark.diagnose.judging import Retrieved, check_gains, check_mask, check_retrieved
-from earmark.diagnose.proper_scores import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    check_forecasts,
-    ranked_probability_score,
-)
+from earmark.diagnose.proper_scores import check_forecasts, ranked_probability_score
 from earmark.errors import ParameterError
 
-Predict = Callable[[BoolArray], FloatArray]
+Predict = Callable[[Bools], Floats]
 """From which items are judged (items,) to probabilities (items, levels), NaN in the rows it cannot predict."""
 
-Draw = Callable[[float, np.random.Generator], BoolArray]
+Draw = Callable[[float, np.random.Generator], Bools]
 """From an amount and a source of random numbers to which items are judged (items,)."""
 
 Evaluated = Literal["unjudged", "all"]
@@ -241,7 +236,7 @@ def scores_by_amount_judged(
 def random_share(n_items: int) -> Draw:
     """Make a draw that judges a share (0..1) of all items, each set of that many items being equally likely."""
 
-    def draw(amount: float, rng: np.random.Generator) -> BoolArray:
+    def draw(amount: float, rng: np.random.Generator) -> Bools:
         if not 0 <= amount <= 1:
             raise ParameterError(f"a share of the items lies between 0 and 1, got {amount:g}")
         judged = np.zeros(n_items, dtype=np.bool_)
@@ -264,7 +259,7 @@ def per_system(retrieved: Retrieved) -> Draw:
     """
     rows = check_retrieved(retrieved)
 
-    def draw(amount: float, rng: np.random.Generator) -> BoolArray:
+    def draw(amount: float, rng: np.random.Generator) -> Bools:
         if amount < 0 or amount != int(amount):
             raise ParameterError(f"judgments per system are a whole number, 0 or more, got {amount:g}")
         place = rng.permutation(rows.shape[1])
@@ -311,7 +306,7 @@ def error_of_system_means(
     for count in counts:
         if count < 1:
             raise ParameterError(f"a mean needs at least one judgment, got {count}")
-    errors: dict[int, list[FloatArray]] = {count: [] for count in counts}
+    errors: dict[int, list[Floats]] = {count: [] for count in counts}
     for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
         of_system = values[rows.indices[start:end]]
         possible = [count for count in errors if count <= of_system.size]
@@ -344,8 +339,8 @@ class _Reliability(NamedTuple):
 
 
 def _reliability(
-    probabilities: FloatArray,
-    observed: IntArray,
+    probabilities: Floats,
+    observed: Ints,
     groups: ForecastGroups,
     min_group_size: int,
     representative: Representative,
@@ -360,7 +355,7 @@ def _reliability(
     return _Reliability(plain=parts.reliability, corrected=corrected, kept=parts.n_kept / parts.n_items)
 
 
-def _check_predictions(probabilities: npt.ArrayLike, *, n_items: int) -> FloatArray:
+def _check_predictions(probabilities: npt.ArrayLike, *, n_items: int) -> Floats:
     matrix = np.asarray(probabilities, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) != n_items:
         raise ParameterError(f"expected predictions of shape ({n_items}, levels), got {matrix.shape}")

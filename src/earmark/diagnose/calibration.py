@@ -39,11 +39,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View, facts, written_cells
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary, facts, written_cells
 from earmark.diagnose.coverage import TOLERANCE, check_tolerance, wilson_interval
-from earmark.diagnose.proper_scores import BoolArray, FloatArray, IntArray, check_forecasts
+from earmark.diagnose.proper_scores import check_forecasts
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 MTC_EDGES = (0.50, 0.60, 0.70, 0.80, 0.90, 0.95, 0.99, 1.00)
 """Edges of the bins of confidence in MTC's Tables 4 and 6; the last bin includes 1."""
@@ -58,7 +59,7 @@ _CONFIDENCE_NOISE = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class SignAgreement(Shown):
+class SignAgreement(Display):
     """How many pairs of systems are estimated to be in their true order.
 
     Attributes
@@ -86,10 +87,10 @@ class SignAgreement(Shown):
         """MTC's Kendall's τ, -1..1; None where there are no pairs."""
         return (self.correct - self.incorrect) / self.total if self.total else None
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show counts, accuracy and τ."""
         counts = facts(**asdict(self), accuracy=self.accuracy, tau=self.tau)
-        return View(f"{self.correct:,} of {counted(self.total, 'pair')} in the right order", [counts])
+        return Summary(f"{self.correct:,} of {counted(self.total, 'pair')} in the right order", [counts])
 
 
 def sign_agreement(
@@ -135,7 +136,7 @@ def sign_agreement(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConfidenceBins(Shown):
+class ConfidenceBins(Display):
     """Accuracy of pairs by how sure their order was said to be; arrays have shape (bins,).
 
     Attributes
@@ -152,13 +153,13 @@ class ConfidenceBins(Shown):
         Wilson bounds of the accuracy; 0 and 1 in an empty bin.
     """
 
-    lower: FloatArray
-    upper: FloatArray
-    pairs: IntArray
-    confidence: FloatArray
-    accuracy: FloatArray
-    accuracy_low: FloatArray
-    accuracy_high: FloatArray
+    lower: Floats
+    upper: Floats
+    pairs: Ints
+    confidence: Floats
+    accuracy: Floats
+    accuracy_low: Floats
+    accuracy_high: Floats
 
     @property
     def expected_accuracy(self) -> float | None:
@@ -196,13 +197,13 @@ class ConfidenceBins(Shown):
         )
         return frame.with_columns(pl.col("confidence", "accuracy").fill_nan(None))
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the bins."""
         claimed, right = written_cells([self.expected_accuracy, self.observed_accuracy])
         pairs = counted(int(self.pairs.sum()), "pair")
-        return View(f"{pairs}, mean confidence {claimed}, accuracy {right}", [Sheet(self.frame())])
+        return Summary(f"{pairs}, mean confidence {claimed}, accuracy {right}", [DisplayTable(self.frame())])
 
-    def _mean(self, by_bin: FloatArray) -> float | None:
+    def _mean(self, by_bin: Floats) -> float | None:
         filled = self.pairs > 0
         return float(np.average(by_bin[filled], weights=self.pairs[filled])) if filled.any() else None
 
@@ -262,7 +263,7 @@ def accuracy_by_confidence(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReliabilityCurve(Shown):
+class ReliabilityCurve(Display):
     """Probabilities of events beside how often these happened; arrays have shape (bins,), and no bin is empty.
 
     Attributes
@@ -279,13 +280,13 @@ class ReliabilityCurve(Shown):
         Wilson bounds of that share.
     """
 
-    lower: FloatArray
-    upper: FloatArray
-    count: IntArray
-    forecast: FloatArray
-    observed: FloatArray
-    observed_low: FloatArray
-    observed_high: FloatArray
+    lower: Floats
+    upper: Floats
+    count: Ints
+    forecast: Floats
+    observed: Floats
+    observed_low: Floats
+    observed_high: Floats
 
     @property
     def calibration_error(self) -> float:
@@ -306,11 +307,11 @@ class ReliabilityCurve(Shown):
             }
         )
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the bins."""
         events, error = counted(int(self.count.sum()), "event"), written_cells([self.calibration_error])[0]
         sentence = f"{events}, forecast and observed shares {error} apart in the mean"
-        return View(sentence, [Sheet(self.frame(), most=20)])
+        return Summary(sentence, [DisplayTable(self.frame(), most=20)])
 
 
 def reliability_curve(
@@ -379,7 +380,7 @@ def reliability_curve(
     )
 
 
-def _agreement(estimate: npt.ArrayLike, truth: npt.ArrayLike, tolerance: float) -> FloatArray:
+def _agreement(estimate: npt.ArrayLike, truth: npt.ArrayLike, tolerance: float) -> Floats:
     """1 where the signs agree, -1 where they are opposed, 0 where one of the differences is a tie."""
     check_tolerance(tolerance)
     guess, true = np.asarray(estimate, dtype=np.float64), np.asarray(truth, dtype=np.float64)
@@ -390,13 +391,11 @@ def _agreement(estimate: npt.ArrayLike, truth: npt.ArrayLike, tolerance: float) 
         )
     if not (np.isfinite(guess).all() and np.isfinite(true).all()):
         raise ParameterError("estimated and true differences must be finite numbers")
-    is_tie: BoolArray = (np.abs(guess) <= tolerance) | (np.abs(true) <= tolerance)
+    is_tie: Bools = (np.abs(guess) <= tolerance) | (np.abs(true) <= tolerance)
     return np.where(is_tie, 0.0, np.sign(guess) * np.sign(true))
 
 
-def _bin_means(
-    in_bin: npt.NDArray[np.intp], n_bins: int, first: FloatArray, second: FloatArray
-) -> tuple[IntArray, FloatArray, FloatArray]:
+def _bin_means(in_bin: npt.NDArray[np.intp], n_bins: int, first: Floats, second: Floats) -> tuple[Ints, Floats, Floats]:
     """Count what is in each bin, and the means of two values there; NaN in an empty bin."""
     count = np.bincount(in_bin, minlength=n_bins)
     divisor = np.where(count > 0, count, np.nan)

@@ -41,10 +41,11 @@ import numpy.typing as npt
 import polars as pl
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.phrases import counted
-from earmark.diagnose.proper_scores import FloatArray, IntArray, check_estimates
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
+from earmark.diagnose.proper_scores import check_estimates
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 LEVELS = (0.60, 0.90, 0.95, 0.99)
 """The levels of BIAS's tables."""
@@ -54,7 +55,7 @@ TOLERANCE = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Coverage(Shown):
+class Coverage(Display):
     """How often intervals at some levels contained the truth; arrays have shape (levels,).
 
     Attributes
@@ -71,20 +72,20 @@ class Coverage(Shown):
         Wilson bounds of the coverage.
     """
 
-    level: FloatArray
-    covered: IntArray
+    level: Floats
+    covered: Ints
     total: int
-    half_width: FloatArray
-    low: FloatArray
-    high: FloatArray
+    half_width: Floats
+    low: Floats
+    high: Floats
 
     @property
-    def share(self) -> FloatArray:
+    def share(self) -> Floats:
         """Share of the intervals that contained the truth; NaN where there are none."""
         return self.covered / self.total if self.total else np.full(self.level.shape, np.nan)
 
     @property
-    def shortfall(self) -> FloatArray:
+    def shortfall(self) -> Floats:
         """Promised minus observed coverage, above 0 if overconfident; NaN where there are no intervals."""
         return self.level - self.share
 
@@ -103,10 +104,12 @@ class Coverage(Shown):
         )
         return frame.with_columns(pl.col("coverage", "half_width").fill_nan(None))
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show for every level how many intervals hold the truth."""
         held = ", ".join(f"{share:.0%} at {level:.0%}" for level, share in zip(self.level, self.share, strict=True))
-        return View(f"share of {counted(self.total, 'interval')} that holds the truth: {held}", [Sheet(self.frame())])
+        return Summary(
+            f"share of {counted(self.total, 'interval')} that holds the truth: {held}", [DisplayTable(self.frame())]
+        )
 
 
 def interval_coverage(
@@ -160,7 +163,7 @@ def interval_coverage(
 
 def half_widths(
     variance: npt.ArrayLike, *, levels: Sequence[float] = LEVELS, df: npt.ArrayLike | None = None
-) -> FloatArray:
+) -> Floats:
     r"""Half-widths of intervals, :math:`q_{(1 + level)/2} \sqrt V`.
 
     Parameters
@@ -192,7 +195,7 @@ def integral_transform(
     *,
     df: npt.ArrayLike | None = None,
     tolerance: float = TOLERANCE,
-) -> FloatArray:
+) -> Floats:
     r"""Probability integral transform: the claimed probability :math:`F((t - E) / \sqrt V)` of a smaller value [3]_.
 
     The interval at a level covers exactly where the transform u has ``|2u - 1| <= level``.
@@ -219,9 +222,7 @@ def integral_transform(
     return np.where(certain, (1 + sign) / 2, claimed)
 
 
-def wilson_interval(
-    successes: npt.ArrayLike, trials: npt.ArrayLike, *, level: float = 0.95
-) -> tuple[FloatArray, FloatArray]:
+def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike, *, level: float = 0.95) -> tuple[Floats, Floats]:
     r"""Wilson's score interval for a share.
 
     All shares p that a two-sided test of s successes in n trials does not reject, with z the normal quantile at
@@ -268,7 +269,7 @@ def check_tolerance(tolerance: float) -> None:
         raise ParameterError(f"a tolerance is 0 or more, got {tolerance}")
 
 
-def _check_df(df: npt.ArrayLike, n: int) -> FloatArray:
+def _check_df(df: npt.ArrayLike, n: int) -> Floats:
     degrees = np.asarray(df, dtype=np.float64)
     if degrees.ndim > 0:
         degrees = degrees.ravel()

@@ -55,17 +55,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from earmark.data.display import Shown, View, facts, written_cells
-from earmark.data.phrases import counted
-from earmark.diagnose.proper_scores import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    check_forecasts,
-    check_probabilities,
-    cumulative,
-)
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, Summary, facts, written_cells
+from earmark.diagnose.proper_scores import check_forecasts, check_probabilities, cumulative
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 Representative = Literal["mean", "rounded"]
 
@@ -88,16 +82,16 @@ class ForecastGroups:
         rounded.
     """
 
-    group_of: IntArray
-    rounded: FloatArray
-    values: FloatArray
+    group_of: Ints
+    rounded: Floats
+    values: Floats
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Ints:
         """Number of items of every group, shape (groups,)."""
         return np.bincount(self.group_of, minlength=len(self.rounded)).astype(np.int64)
 
-    def take(self, items: npt.NDArray[np.int64] | BoolArray) -> ForecastGroups:
+    def take(self, items: npt.NDArray[np.int64] | Bools) -> ForecastGroups:
         """Keep some of the items (indices or a mask); groups keep their numbers, also if nothing is left of them."""
         return ForecastGroups(group_of=self.group_of[items], rounded=self.rounded, values=self.values)
 
@@ -135,7 +129,7 @@ def group_forecasts(probabilities: npt.ArrayLike, *, n_values: int | None = 10) 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreParts(Shown):
+class ScoreParts(Display):
     """The ranked probability score of the items in groups that are large enough, and what it is made of.
 
     Attributes
@@ -163,9 +157,9 @@ class ScoreParts(Shown):
     within_covariance: float
     n_items: int
     n_kept: int
-    sizes: IntArray
-    forecast: FloatArray
-    outcome: FloatArray
+    sizes: Ints
+    forecast: Floats
+    outcome: Floats
 
     @property
     def corrected_reliability(self) -> float:
@@ -192,12 +186,12 @@ class ScoreParts(Shown):
         self._scatter()
         return self.uncertainty * self.n_kept / (self.n_kept - 1)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the score and its parts."""
         names = ("score", "reliability", "resolution", "uncertainty", "within_variance", "within_covariance")
         kept = f"{self.n_kept:,} of {counted(self.n_items, 'item')} in {counted(self.sizes.size, 'group')}"
         score = written_cells([self.score])[0]
-        return View(f"{score} over {kept}", [facts(**{name: getattr(self, name) for name in names})])
+        return Summary(f"{score} over {kept}", [facts(**{name: getattr(self, name) for name in names})])
 
     def _scatter(self) -> float:
         """Estimate the mean squared distance of the groups' outcome shares from what they are shares of."""
@@ -305,7 +299,7 @@ def decompose_grouped(
     )
 
 
-def _group_means(values: FloatArray, group_of: IntArray, sizes: IntArray) -> FloatArray:
+def _group_means(values: Floats, group_of: Ints, sizes: Ints) -> Floats:
     """Means of the rows of each group, shape (groups, columns)."""
     n_items = len(values)
     membership = sparse.csr_array((np.ones(n_items), (group_of, np.arange(n_items))), shape=(sizes.size, n_items))

@@ -27,7 +27,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy import sparse
 
-from earmark.diagnose.proper_scores import BoolArray, FloatArray
+from earmark.data.arrays import Bools, Floats
 from earmark.errors import ParameterError
 
 Incidence = sparse.csr_array[Any, tuple[int, int]]
@@ -158,7 +158,7 @@ def check_retrieved(retrieved: Retrieved) -> Incidence:
     return rows
 
 
-def check_gains(gains: npt.ArrayLike, retrieved: Retrieved) -> tuple[FloatArray, Incidence]:
+def check_gains(gains: npt.ArrayLike, retrieved: Retrieved) -> tuple[Floats, Incidence]:
     """Gains of all items, known and finite, and the incidence of systems × items."""
     values, rows = np.asarray(gains, dtype=np.float64), check_retrieved(retrieved)
     if values.shape != (rows.shape[1],):
@@ -168,7 +168,7 @@ def check_gains(gains: npt.ArrayLike, retrieved: Retrieved) -> tuple[FloatArray,
     return values, rows
 
 
-def check_mask(judged: npt.ArrayLike, *, n_items: int) -> BoolArray:
+def check_mask(judged: npt.ArrayLike, *, n_items: int) -> Bools:
     """Which items are judged, shape (items,)."""
     mask = np.asarray(judged)
     if mask.dtype != np.bool_ or mask.shape != (n_items,):
@@ -178,6 +178,6 @@ def check_mask(judged: npt.ArrayLike, *, n_items: int) -> BoolArray:
     return mask
 
 
-def _ratio(total: FloatArray, count: FloatArray) -> pl.Series:
+def _ratio(total: Floats, count: Floats) -> pl.Series:
     """Mean from sum and count, null where nothing was counted."""
     return pl.Series(np.where(count > 0, total / np.maximum(count, 1), np.nan)).fill_nan(None)

@@ -21,19 +21,19 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from earmark.data.display import Shown, View, facts, written_cells
-from earmark.data.phrases import counted
+from earmark.data.display import Display, Summary, facts, written_cells
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 # Probabilities come out of exponentials and sums: what differs by less than this is meant to be equal.
 _PROBABILITY_NOISE = 1e-9
 
 
-def check_probabilities(probabilities: npt.ArrayLike) -> FloatArray:
+def check_probabilities(probabilities: npt.ArrayLike) -> Floats:
     """Return probabilities as a float array of shape (items, levels), or say why they are none.
 
     Raises
@@ -58,7 +58,7 @@ def check_probabilities(probabilities: npt.ArrayLike) -> FloatArray:
     return matrix
 
 
-def check_forecasts(probabilities: npt.ArrayLike, observed: npt.ArrayLike) -> tuple[FloatArray, IntArray]:
+def check_forecasts(probabilities: npt.ArrayLike, observed: npt.ArrayLike) -> tuple[Floats, Ints]:
     """Return probabilities and the levels that came true as arrays, or say why they do not fit together.
 
     Parameters
@@ -83,7 +83,7 @@ def check_forecasts(probabilities: npt.ArrayLike, observed: npt.ArrayLike) -> tu
     return matrix, levels.astype(np.int64)
 
 
-def ranked_probability_scores(probabilities: npt.ArrayLike, observed: npt.ArrayLike) -> FloatArray:
+def ranked_probability_scores(probabilities: npt.ArrayLike, observed: npt.ArrayLike) -> Floats:
     r"""Ranked probability score of every item.
 
     .. math:: RPS_i = \frac{1}{L - 1} \sum_{l=1}^{L-1} \Bigl(\sum_{m \le l} p_{im} - 1[o_i \le l]\Bigr)^2
@@ -107,7 +107,7 @@ def ranked_probability_scores(probabilities: npt.ArrayLike, observed: npt.ArrayL
     [0.34, 0.5]
     """
     forecast, outcome = cumulative(*check_forecasts(probabilities, observed))
-    scores: FloatArray = np.square(forecast - outcome).mean(axis=1)
+    scores: Floats = np.square(forecast - outcome).mean(axis=1)
     return scores
 
 
@@ -116,7 +116,7 @@ def ranked_probability_score(probabilities: npt.ArrayLike, observed: npt.ArrayLi
     return float(ranked_probability_scores(probabilities, observed).mean())
 
 
-def cumulative(probabilities: FloatArray, observed: IntArray) -> tuple[FloatArray, FloatArray]:
+def cumulative(probabilities: Floats, observed: Ints) -> tuple[Floats, Floats]:
     """Cumulative forecast and outcome, shape (items, levels - 1): the last level adds nothing, both being 1."""
     n_steps = probabilities.shape[1] - 1
     forecast = np.cumsum(probabilities, axis=1)[:, :-1]
@@ -124,7 +124,7 @@ def cumulative(probabilities: FloatArray, observed: IntArray) -> tuple[FloatArra
 
 
 @dataclass(frozen=True, repr=False)
-class ErrorSummary(Shown):
+class ErrorSummary(Display):
     """Errors that were made beside those that were announced.
 
     Attributes
@@ -155,11 +155,11 @@ class ErrorSummary(Shown):
             return self.mean_squared_error / self.mean_variance
         return 1.0 if self.mean_squared_error == 0 else float("inf")
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the errors made beside those announced."""
         made, claimed = written_cells([self.mean_squared_error, self.mean_variance])
         sentence = f"{counted(self.n, 'estimate')}, mean squared error {made}, claimed variance {claimed}"
-        return View(sentence, [facts(**asdict(self), inflation=self.inflation)])
+        return Summary(sentence, [facts(**asdict(self), inflation=self.inflation)])
 
 
 def summarise_errors(estimate: npt.ArrayLike, variance: npt.ArrayLike, truth: npt.ArrayLike) -> ErrorSummary:
@@ -193,7 +193,7 @@ def summarise_errors(estimate: npt.ArrayLike, variance: npt.ArrayLike, truth: np
 
 def check_estimates(
     estimate: npt.ArrayLike, variance: npt.ArrayLike, truth: npt.ArrayLike
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[Floats, Floats, Floats]:
     """Return estimates, variances and truths as vectors, or say why they do not fit together.
 
     Raises

@@ -38,8 +38,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from earmark.beliefs.estimates import Estimates, Moments
+from earmark.data.arrays import Floats
 from earmark.errors import ParameterError
-from earmark.inference.pairs import FloatArray
 
 FIRST_LOOK = 100
 """How many judgments the first look needs."""
@@ -60,8 +60,8 @@ class AnyTime:
         The same of every difference.
     """
 
-    scores: FloatArray
-    differences: FloatArray
+    scores: Floats
+    differences: Floats
 
     @classmethod
     def since(cls, first: Estimates, now: Estimates) -> AnyTime:
@@ -103,13 +103,13 @@ class AnyTime:
         return cls(growth, growth)
 
 
-def _growth(first: Moments, now: Moments) -> FloatArray:
+def _growth(first: Moments, now: Moments) -> Floats:
     comparable = (first.variance > 0) & (now.variance > 0)
     ratio = np.divide(first.variance, now.variance, out=np.ones(now.variance.shape), where=comparable)
     return np.maximum(ratio, 1.0)
 
 
-def anytime_multiplier(growth: ArrayLike, *, level: float = 0.95) -> FloatArray:
+def anytime_multiplier(growth: ArrayLike, *, level: float = 0.95) -> Floats:
     r"""Return how many standard errors an estimate may be off at any look: :math:`\sqrt{a^2 + \ln g}`.
 
     Parameters
@@ -127,7 +127,7 @@ def anytime_multiplier(growth: ArrayLike, *, level: float = 0.95) -> FloatArray:
     return np.sqrt(_at_first_look(level) ** 2 + np.log(_checked(growth)))
 
 
-def anytime_tail(z: ArrayLike, growth: ArrayLike) -> FloatArray:
+def anytime_tail(z: ArrayLike, growth: ArrayLike) -> Floats:
     r"""Return the probability that an estimate is ever as many standard errors above the truth.
 
     With :math:`a = \sqrt{\max(0, z^2 - \ln g)}` it is :math:`1 - \Phi(a) + a\,\varphi(a)`, half of what the boundary of
@@ -148,7 +148,7 @@ def anytime_tail(z: ArrayLike, growth: ArrayLike) -> FloatArray:
     return _crossing(start)
 
 
-def _crossing(start: FloatArray | float) -> FloatArray:
+def _crossing(start: Floats | float) -> Floats:
     """Return one side's probability of ever crossing the boundary that starts at so many standard errors."""
     finite = np.minimum(start, _BEYOND)
     return np.asarray(special.ndtr(-finite) + finite * np.exp(-(finite**2) / 2) / math.sqrt(2 * math.pi))
@@ -165,7 +165,7 @@ def _at_first_look(level: float) -> float:
     return high
 
 
-def _checked(growth: ArrayLike) -> FloatArray:
+def _checked(growth: ArrayLike) -> Floats:
     ratio = np.asarray(growth, dtype=np.float64)
     if not np.all(np.isfinite(ratio) & (ratio >= 1)):
         raise ParameterError("expected the information now to be finite and no less than at the first look")

@@ -19,8 +19,8 @@ import numpy as np
 from scipy import special
 
 from earmark.beliefs.estimates import Estimates, Moments
-from earmark.data.display import Shown, View, facts
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
+from earmark.data.display import Display, Summary, facts
 
 SUSPICIOUS = 0.01
 """Below this p-value the two answers disagree: a campaign that looks often would cry wolf at .05."""
@@ -31,7 +31,7 @@ TELLING = 160
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Shown):
+class Audit(Display):
     """Whether a model agrees with a guaranteed sample.
 
     Attributes
@@ -67,9 +67,9 @@ class Audit(Shown):
             "design"
         )
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show what it rests on."""
-        return View(str(self), [facts(**asdict(self))])
+        return Summary(str(self), [facts(**asdict(self))])
 
 
 def audit(model: Estimates, design: Estimates, *, sampled: int) -> Audit:

@@ -35,10 +35,10 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from earmark.beliefs.estimates import Estimates, Moments
-from earmark.data.display import Sheet, Shown, View
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.inference.anytime import AnyTime, anytime_multiplier, anytime_tail
-from earmark.inference.pairs import BoolArray, FloatArray, IntArray
 from earmark.inference.words import headline, how_decided, may_be_best
 
 _LEAST_DOUBT = 1e-12
@@ -51,7 +51,7 @@ def probability_better(
     margin: float = 0.0,
     df: ArrayLike | None = None,
     growth: ArrayLike | None = None,
-) -> FloatArray:
+) -> Floats:
     r"""Probability that a difference exceeds a margin: :math:`P(\Delta > m) = \Phi((E - m) / \sqrt V)`.
 
     Parameters
@@ -91,7 +91,7 @@ def probability_better(
 
 def sign_confidence(
     difference: ArrayLike, variance: ArrayLike, *, df: ArrayLike | None = None, growth: ArrayLike | None = None
-) -> FloatArray:
+) -> Floats:
     """Confidence in the sign of a difference, MTC Eq. 7: the probability that the system that looks better is.
 
     Parameters
@@ -117,7 +117,7 @@ def interval(
     level: float = 0.95,
     df: ArrayLike | None = None,
     growth: ArrayLike | None = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     r"""Interval that holds with a given probability: :math:`E \pm z_{(1 + level)/2} \sqrt V`; BIAS, Eq. 2.17.
 
     Parameters
@@ -147,7 +147,7 @@ def interval(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(Shown):
+class Ranking(Display):
     """What estimates say: systems in order, and how sure the order of every two of them is.
 
     Attributes
@@ -175,23 +175,23 @@ class Ranking(Shown):
     estimates: Estimates
     level: float
     df: float | None
-    low: FloatArray
-    high: FloatArray
-    rank: IntArray
-    difference_low: FloatArray
-    difference_high: FloatArray
-    better: FloatArray
-    confidence: FloatArray
+    low: Floats
+    high: Floats
+    rank: Ints
+    difference_low: Floats
+    difference_high: Floats
+    better: Floats
+    confidence: Floats
     anytime: AnyTime | None = None
 
     @property
-    def merit(self) -> FloatArray:
+    def merit(self) -> Floats:
         """The estimated scores, turned round where lower is better, shape (systems,)."""
         mean = self.estimates.scores.mean
         return mean if self.estimates.measure.higher_is_better else -mean
 
     @property
-    def compared(self) -> BoolArray:
+    def compared(self) -> Bools:
         """Which pairs there is anything to say about: all but identical ones, shape (pairs,)."""
         return ~self.estimates.identical
 
@@ -207,7 +207,7 @@ class Ranking(Shown):
         confidence = self.confidence[self.compared]
         return float(confidence.min()) if confidence.size else None
 
-    def decided(self, target: float = 0.95) -> BoolArray:
+    def decided(self, target: float = 0.95) -> Bools:
         """Tell which pairs are decided: confidence of at least the target, shape (pairs,); identical ones are not."""
         return self.compared & (self.confidence >= target)
 
@@ -221,7 +221,7 @@ class Ranking(Shown):
         reached = self.min_confidence if least else self.mean_confidence
         return reached is None or reached >= target
 
-    def beats_by(self, margin: float) -> FloatArray:
+    def beats_by(self, margin: float) -> Floats:
         """Probability that `a` is better than `b` by at least a margin, shape (pairs,).
 
         `a` and `b` exchanged, it is ``1 - beats_by(-margin)``.
@@ -311,7 +311,7 @@ class Ranking(Shown):
         """Say who is the best, or who may be, in one sentence."""
         return headline(self)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the verdict in words, the systems, and the pairs that are least sure."""
         measure = self.estimates.measure
         order = np.argsort(self.rank, kind="stable")
@@ -319,19 +319,17 @@ class Ranking(Shown):
         possible = pl.Series("may be the best", may_be_best(self)[order])
         level = f"{100 * self.level:g}% intervals"
         pairs = self.pairs_frame().drop("kind").sort("confidence", maintain_order=True)
-        return View(
+        return Summary(
             self.sentence(),
             [
-                Sheet(systems.with_columns(possible), f"{measure} with {level}", most=20),
-                Sheet(pairs, "Differences of pairs, the least sure first", most=5),
+                DisplayTable(systems.with_columns(possible), f"{measure} with {level}", most=20),
+                DisplayTable(pairs, "Differences of pairs, the least sure first", most=5),
             ],
             [note for note in (how_decided(self), *self.notes()) if note],
         )
 
 
-def _within(
-    low: FloatArray, high: FloatArray, estimate: FloatArray, least: float, most: float
-) -> tuple[FloatArray, FloatArray]:
+def _within(low: Floats, high: Floats, estimate: Floats, least: float, most: float) -> tuple[Floats, Floats]:
     """Cut intervals at the ends of a range; an estimate from a sample may itself lie outside and stays in its own."""
     return np.minimum(np.maximum(low, least), estimate), np.maximum(np.minimum(high, most), estimate)
 
@@ -387,42 +385,42 @@ def rank_systems(
     )
 
 
-def _in_doubt(chance: FloatArray, variance: FloatArray) -> FloatArray:
+def _in_doubt(chance: Floats, variance: Floats) -> Floats:
     """Keep a probability from being rounded to certainty where something is left to doubt."""
-    doubted: FloatArray = np.where(variance > 0, np.clip(chance, _LEAST_DOUBT, 1.0 - _LEAST_DOUBT), chance)
+    doubted: Floats = np.where(variance > 0, np.clip(chance, _LEAST_DOUBT, 1.0 - _LEAST_DOUBT), chance)
     return doubted
 
 
-def _df_of(moments: Moments, df: float | None) -> FloatArray | float | None:
+def _df_of(moments: Moments, df: float | None) -> Floats | float | None:
     return df if moments.df is None else moments.df
 
 
-def _advantage(estimates: Estimates) -> FloatArray:
+def _advantage(estimates: Estimates) -> Floats:
     """Return by how much `a` is better than `b`, shape (pairs,)."""
     return estimates.differences.mean if estimates.measure.higher_is_better else -estimates.differences.mean
 
 
-def _checked(mean: ArrayLike, variance: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _checked(mean: ArrayLike, variance: ArrayLike) -> tuple[Floats, Floats]:
     center, spread = np.asarray(mean, dtype=np.float64), np.asarray(variance, dtype=np.float64)
     if not (np.all(np.isfinite(center)) and np.all(np.isfinite(spread)) and np.all(spread >= 0)):
         raise ParameterError("expected finite means and variances of 0 or more: nothing can be concluded from others")
     return center, spread
 
 
-def _degrees(df: ArrayLike) -> FloatArray:
+def _degrees(df: ArrayLike) -> Floats:
     degrees = np.asarray(df, dtype=np.float64)
     if not np.all(degrees > 0):
         raise ParameterError(f"Student's t needs degrees of freedom above 0, got {degrees.min():g}")
     return degrees
 
 
-def _distribution(df: ArrayLike | None) -> Callable[[FloatArray], FloatArray]:
+def _distribution(df: ArrayLike | None) -> Callable[[Floats], Floats]:
     if df is None:
         return special.ndtr
     degrees = _degrees(df)
     return lambda z: np.asarray(special.stdtr(degrees, z))
 
 
-def _stretch(df: ArrayLike | None) -> FloatArray:
+def _stretch(df: ArrayLike | None) -> Floats:
     """Return how much wider 95% intervals of Student's t are than normal ones."""
     return np.asarray(1.0 if df is None else special.stdtrit(_degrees(df), 0.975) / special.ndtri(0.975))

@@ -63,13 +63,12 @@ import numpy as np
 from scipy import special
 from scipy.sparse import csr_array, vstack
 
-from earmark.beliefs.beliefs import UNJUDGED, Bools
+from earmark.beliefs.beliefs import UNJUDGED
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
 from earmark.beliefs.exact import Sparse, system_weights
+from earmark.data.arrays import Bools, Floats, Ints, Segments
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.scales import Scale
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import SampleOrder
 from earmark.measures.base import Measure

@@ -42,10 +42,9 @@ from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noi
 from earmark.beliefs.exact import Sparse, rank_weights, system_weights
 from earmark.beliefs.montecarlo import over_pool, pooled_lists, same_lists
 from earmark.beliefs.normalised import normalised_over_pool, numerator_of
+from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.scales import Scale
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.inference.design_based import (
     EXACT,

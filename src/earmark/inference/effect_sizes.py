@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
-from earmark.inference.pairs import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +35,24 @@ class Wins:
         Queries on which `a` scores higher than `b`, the same, lower.
     """
 
-    wins: IntArray
-    ties: IntArray
-    losses: IntArray
+    wins: Ints
+    ties: Ints
+    losses: Ints
 
     @property
-    def superiority(self) -> FloatArray:
+    def superiority(self) -> Floats:
         """Probability that `a` beats `b` on a query drawn at random, ties counted half; in [0, 1]."""
         total = self.wins + self.ties + self.losses
         return np.asarray((self.wins + self.ties / 2) / total, dtype=np.float64)
 
     @property
-    def dominance(self) -> FloatArray:
+    def dominance(self) -> Floats:
         """Share of queries won minus share lost, ``2 * superiority - 1``; in [-1, 1]."""
         total = self.wins + self.ties + self.losses
         return np.asarray((self.wins - self.losses) / total, dtype=np.float64)
 
 
-def count_wins(differences: FloatArray) -> Wins:
+def count_wins(differences: Floats) -> Wins:
     """Count the queries won, tied and lost by the first system of every pair."""
     wins = np.count_nonzero(differences > 0, axis=1)
     losses = np.count_nonzero(differences < 0, axis=1)
@@ -60,19 +60,19 @@ def count_wins(differences: FloatArray) -> Wins:
     return Wins(wins=wins.astype(np.int64), ties=ties.astype(np.int64), losses=losses.astype(np.int64))
 
 
-def standard_deviation(differences: FloatArray) -> FloatArray:
+def standard_deviation(differences: Floats) -> Floats:
     """Sample standard deviation per pair, exactly zero when all differences of a pair are equal."""
     constant = differences.min(axis=1) == differences.max(axis=1)
     return np.where(constant, 0.0, differences.std(axis=1, ddof=1))
 
 
-def ratio_or_infinite(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def ratio_or_infinite(numerator: Floats, denominator: Floats) -> Floats:
     """Quotient with 0/0 = 0 and x/0 = ±infinity, for statistics of differences without variance."""
     by_zero = np.where(numerator == 0, 0.0, np.copysign(np.inf, numerator))
     return np.divide(numerator, denominator, out=by_zero, where=denominator > 0)
 
 
-def cohens_dz(differences: FloatArray) -> FloatArray:
+def cohens_dz(differences: Floats) -> Floats:
     """Cohen's d for paired data: mean difference in units of the standard deviation of the differences.
 
     ``d_z = mean(d) / sd(d)``, with ``n - 1`` in the standard deviation, so that ``t = d_z * sqrt(n)``.
@@ -106,7 +106,7 @@ def hedges_correction(n_queries: int) -> float:
     return float(np.exp(gammaln(m / 2) - gammaln((m - 1) / 2)) / np.sqrt(m / 2))
 
 
-def rank_biserial(positive_ranks: FloatArray, total_ranks: FloatArray) -> FloatArray:
+def rank_biserial(positive_ranks: Floats, total_ranks: Floats) -> Floats:
     """Matched-pairs rank-biserial correlation, the effect size that goes with Wilcoxon's test.
 
     ``r = (W⁺ - W⁻) / (W⁺ + W⁻)``: evidence for `a` minus evidence for `b`, as shares of the sum of ranks.

@@ -33,13 +33,13 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.errors import ParameterError
-from earmark.inference.pairs import BoolArray, FloatArray, IntArray
 
 CorrectionName = Literal["holm", "bh", "none"]
 
 
-def _check_p_values(p_values: npt.ArrayLike) -> FloatArray:
+def _check_p_values(p_values: npt.ArrayLike) -> Floats:
     vector = np.asarray(p_values, dtype=np.float64)
     if vector.ndim != 1:
         raise ParameterError(f"p-values must be a vector, got {vector.ndim} dimension(s)")
@@ -48,7 +48,7 @@ def _check_p_values(p_values: npt.ArrayLike) -> FloatArray:
     return vector
 
 
-def holm(p_values: npt.ArrayLike) -> FloatArray:
+def holm(p_values: npt.ArrayLike) -> Floats:
     """Adjust p-values by Holm's step-down procedure.
 
     With the p-values sorted, ``p(1) <= ... <= p(m)``, the adjusted values are
@@ -76,7 +76,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
     return adjusted
 
 
-def benjamini_hochberg(p_values: npt.ArrayLike) -> FloatArray:
+def benjamini_hochberg(p_values: npt.ArrayLike) -> Floats:
     """Adjust p-values by the step-up procedure of Benjamini and Hochberg.
 
     With the p-values sorted, ``p(1) <= ... <= p(m)``, the adjusted values are
@@ -105,7 +105,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike) -> FloatArray:
     return adjusted
 
 
-def adjust_p_values(p_values: npt.ArrayLike, *, correction: CorrectionName) -> FloatArray:
+def adjust_p_values(p_values: npt.ArrayLike, *, correction: CorrectionName) -> Floats:
     """Adjust p-values for the number of comparisons by the named correction."""
     if correction == "holm":
         return holm(p_values)
@@ -116,9 +116,7 @@ def adjust_p_values(p_values: npt.ArrayLike, *, correction: CorrectionName) -> F
     raise ParameterError(f"unknown correction {correction!r}, choose from {', '.join(get_args(CorrectionName))}")
 
 
-def indistinguishable_groups(
-    order: npt.ArrayLike, a: IntArray, b: IntArray, significant: BoolArray
-) -> tuple[tuple[int, ...], ...]:
+def indistinguishable_groups(order: npt.ArrayLike, a: Ints, b: Ints, significant: Bools) -> tuple[tuple[int, ...], ...]:
     """Maximal stretches of the ranking within which no two systems differ significantly.
 
     Parameters

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from earmark.errors import ParameterError
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 _RESOLUTION_BITS = 40
 
@@ -42,13 +42,13 @@ class PairedDifferences:
         What the values are multiples of.
     """
 
-    a: IntArray
-    b: IntArray
-    values: FloatArray
+    a: Ints
+    b: Ints
+    values: Floats
     resolution: float
 
 
-def check_scores(scores: npt.ArrayLike) -> FloatArray:
+def check_scores(scores: npt.ArrayLike) -> Floats:
     """Return `scores` as a float array, or say why tests between systems cannot use it.
 
     Parameters
@@ -79,18 +79,18 @@ def check_scores(scores: npt.ArrayLike) -> FloatArray:
     return matrix
 
 
-def score_resolution(scores: FloatArray) -> float:
+def score_resolution(scores: Floats) -> float:
     """Smallest difference of scores that is not taken for rounding noise, a power of two."""
     _, exponent = np.frexp(np.abs(scores).max())
     return max(float(np.ldexp(1.0, int(exponent) - _RESOLUTION_BITS)), float(np.finfo(np.float64).tiny))
 
 
-def round_to_multiples(values: FloatArray, resolution: float) -> FloatArray:
+def round_to_multiples(values: Floats, resolution: float) -> Floats:
     """Round to the nearest multiples of `resolution`."""
     return np.asarray(np.rint(values / resolution) * resolution, dtype=np.float64)
 
 
-def paired_differences(scores: FloatArray) -> PairedDifferences:
+def paired_differences(scores: Floats) -> PairedDifferences:
     """Differences per query of every pair of systems ``a < b``.
 
     Parameters

@@ -12,11 +12,12 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.inference.effect_sizes import Wins, count_wins
 from earmark.inference.multiple import CorrectionName, adjust_p_values, indistinguishable_groups
-from earmark.inference.pairs import BoolArray, FloatArray, IntArray, PairedDifferences
+from earmark.inference.pairs import PairedDifferences
+from earmark.wording import counted
 
 TestName = Literal["friedman-tukey", "t", "wilcoxon", "permutation", "bootstrap"]
 EffectName = Literal["dominance", "cohens-dz", "rank-biserial"]
@@ -41,7 +42,7 @@ class Omnibus:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairwiseTests(Shown):
+class PairwiseTests(Display):
     """Tests between all pairs of systems; arrays of shape (pairs,) unless said otherwise.
 
     Attributes
@@ -85,53 +86,53 @@ class PairwiseTests(Shown):
     test: TestName
     correction: CorrectionName | Literal["tukey"]
     alpha: float
-    a: IntArray
-    b: IntArray
-    difference: FloatArray
-    statistic: FloatArray
-    p_value: FloatArray
-    p_adjusted: FloatArray
-    significant: BoolArray
+    a: Ints
+    b: Ints
+    difference: Floats
+    statistic: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    significant: Bools
     effect: EffectName
-    effect_size: FloatArray
-    wins: IntArray
-    ties: IntArray
-    losses: IntArray
-    low: FloatArray
-    high: FloatArray
-    ranked_by: FloatArray
-    order: IntArray
+    effect_size: Floats
+    wins: Ints
+    ties: Ints
+    losses: Ints
+    low: Floats
+    high: Floats
+    ranked_by: Floats
+    order: Ints
     groups: tuple[tuple[int, ...], ...]
     omnibus: Omnibus | None
 
     @property
-    def superiority(self) -> FloatArray:
+    def superiority(self) -> Floats:
         """Probability that `a` beats `b` on a query drawn at random, ties counted half; shape (pairs,)."""
         return Wins(wins=self.wins, ties=self.ties, losses=self.losses).superiority
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the pairs, the most sure first."""
         columns = ("a", "b", "difference", "statistic", "p_value", "p_adjusted", "significant", "effect_size")
         frame = pl.DataFrame({name: getattr(self, name) for name in columns}).sort("p_adjusted", maintain_order=True)
         systems, differ = counted(self.ranked_by.size, "system"), int(self.significant.sum())
         sentence = f"{differ:,} of {counted(self.a.size, 'pair')} of {systems} significant by {self.test}"
-        return View(f"{sentence}, {self.correction} at {self.alpha:g}", [Sheet(frame)])
+        return Summary(f"{sentence}, {self.correction} at {self.alpha:g}", [DisplayTable(frame)])
 
 
 def assemble(
-    scores: FloatArray,
+    scores: Floats,
     pairs: PairedDifferences,
     *,
     test: TestName,
     correction: CorrectionName | Literal["tukey"],
     alpha: float,
-    statistic: FloatArray,
-    p_value: FloatArray,
+    statistic: Floats,
+    p_value: Floats,
     effect: EffectName,
-    effect_size: FloatArray,
-    low: FloatArray | None = None,
-    high: FloatArray | None = None,
-    ranked_by: FloatArray | None = None,
+    effect_size: Floats,
+    low: Floats | None = None,
+    high: Floats | None = None,
+    ranked_by: Floats | None = None,
     omnibus: Omnibus | None = None,
 ) -> PairwiseTests:
     """Add to the outcome of a test what is the same for all of them."""

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from earmark.beliefs.estimates import Estimates, Moments
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 
 Target = Literal["sample", "population"]
 TARGETS = {"sample": "these queries", "population": "queries like these"}

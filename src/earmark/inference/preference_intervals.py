@@ -39,10 +39,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.preferences import PairTable
 from earmark.errors import ParameterError
-from earmark.measures.preference import Bools, weighted_share
+from earmark.measures.preference import weighted_share
 
 
 @dataclass(frozen=True, eq=False)

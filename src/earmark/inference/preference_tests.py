@@ -19,24 +19,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.inference.preference_intervals import ClusteredShares, clustered_shares
-from earmark.measures.preference import (
-    AgreementLevel,
-    Bools,
-    PreferenceOutcomes,
-    PreferencePrecision,
-    preference_precision,
-)
+from earmark.measures.preference import AgreementLevel, PreferenceOutcomes, PreferencePrecision, preference_precision
+from earmark.wording import counted
 
 # Strengths that differ by less than this share of the largest differ by rounding alone.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreferenceComparison(Shown):
+class PreferenceComparison(Display):
     """What the preferences of one level of agreement say about systems.
 
     Attributes
@@ -72,12 +66,12 @@ class PreferenceComparison(Shown):
         fisher = self._tests("fisher", "precision", self.plain, self.fisher_p_value)
         return pl.concat([fisher, self._tests("t", "weighted_precision", self.weighted, self.t_p_value)])
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the precision of every system, and the tests between them."""
         level, systems = self.scores.level, counted(len(self.scores.systems), "system")
-        return View(
+        return Summary(
             f"preference precision of {systems} at agreement {level}, {100 * self.level:g}% intervals",
-            [Sheet(self.systems().drop("agreement")), Sheet(self.tests().drop("agreement"), "Tests")],
+            [DisplayTable(self.systems().drop("agreement")), DisplayTable(self.tests().drop("agreement"), "Tests")],
         )
 
     def _tests(self, test: str, measure: str, shares: ClusteredShares, p_value: Floats) -> pl.DataFrame:

@@ -41,7 +41,7 @@ import numpy.typing as npt
 from earmark.errors import ParameterError
 from earmark.inference.ranks import average_ranks
 
-FloatArray = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def rbo(a: Sequence[Hashable], b: Sequence[Hashable], *, p: float = 0.9) -> Rank
     return RankBiasedOverlap(minimum=float(minimum), residual=float(residual), extrapolated=float(extrapolated))
 
 
-def _check_scores(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _check_scores(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Floats, Floats]:
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.ndim != 1 or first.shape != second.shape:
         raise ParameterError(
@@ -260,11 +260,11 @@ def _check_scores(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, Float
     return first, second
 
 
-def _pairwise_signs(scores: FloatArray) -> FloatArray:
+def _pairwise_signs(scores: Floats) -> Floats:
     return np.sign(scores[:, None] - scores)
 
 
-def _tau_ap_b_one_way(pivots: FloatArray, other: FloatArray) -> float:
+def _tau_ap_b_one_way(pivots: Floats, other: Floats) -> float:
     """τ_AP,b with positions taken from `pivots`, of which not all may tie."""
     is_above = pivots > pivots[:, None]
     n_above = is_above.sum(axis=1)

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, ndtr
 
-from earmark.inference.pairs import FloatArray, IntArray
+from earmark.data.arrays import Floats, Ints
 from earmark.inference.ranks import average_ranks, normal_range_sf
 
 EXACT_UP_TO = 50
@@ -58,7 +58,7 @@ class FriedmanRanks:
         Degrees of freedom, systems - 1.
     """
 
-    mean_ranks: FloatArray
+    mean_ranks: Floats
     variance: float
     statistic: float
     df: int
@@ -79,12 +79,12 @@ class SignedRanks:
         Two-sided.
     """
 
-    positive: FloatArray
-    total: FloatArray
-    p_value: FloatArray
+    positive: Floats
+    total: Floats
+    p_value: Floats
 
 
-def friedman_ranks(scores: FloatArray) -> FriedmanRanks:
+def friedman_ranks(scores: Floats) -> FriedmanRanks:
     """Mean ranks and Friedman's test.
 
     Parameters
@@ -111,7 +111,7 @@ def friedman_ranks(scores: FloatArray) -> FriedmanRanks:
     )
 
 
-def tukey_range(friedman: FriedmanRanks, a: IntArray, b: IntArray, *, n_queries: int) -> tuple[FloatArray, FloatArray]:
+def tukey_range(friedman: FriedmanRanks, a: Ints, b: Ints, *, n_queries: int) -> tuple[Floats, Floats]:
     """Compare the mean ranks of pairs by Tukey's honestly significant difference.
 
     Returns
@@ -130,7 +130,7 @@ def tukey_range(friedman: FriedmanRanks, a: IntArray, b: IntArray, *, n_queries:
     return statistic, normal_range_sf(statistic, friedman.mean_ranks.size)
 
 
-def signed_ranks(differences: FloatArray) -> SignedRanks:
+def signed_ranks(differences: Floats) -> SignedRanks:
     """Wilcoxon's signed-rank test of every row.
 
     Parameters
@@ -157,7 +157,7 @@ def signed_ranks(differences: FloatArray) -> SignedRanks:
     return SignedRanks(positive=positive, total=total, p_value=p_value)
 
 
-def _exact_p_values(ranks: FloatArray, smaller: FloatArray) -> FloatArray:
+def _exact_p_values(ranks: Floats, smaller: Floats) -> Floats:
     """``min(1, 2 P(W⁺ <= smaller))`` when each rank counts towards W⁺ with probability one half.
 
     Average ranks are halves of integers, so twice the ranks are integers and the distribution of their sum is
@@ -179,7 +179,7 @@ def _exact_p_values(ranks: FloatArray, smaller: FloatArray) -> FloatArray:
     return np.minimum(p_value, 1.0)
 
 
-def _half_sum_distribution(terms: IntArray, *, n_cells: int) -> FloatArray:
+def _half_sum_distribution(terms: Ints, *, n_cells: int) -> Floats:
     """Probabilities of the sums 0 .. n_cells-1 when each term of a row is in or out by the toss of a coin."""
     probability = np.zeros((len(terms), n_cells))
     probability[:, 0] = 1.0

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from earmark.inference.pairs import FloatArray
+from earmark.data.arrays import Floats
 
 # φ is below 1e-16 of its peak beyond ±8.6. For a smooth function that has died down at both ends, equal steps are as
 # good as any quadrature: these are exact to about 1e-15.
@@ -25,7 +25,7 @@ _DENSITY = np.exp(-(_Z**2) / 2)
 _DENSITY /= _DENSITY.sum()
 
 
-def average_ranks(values: ArrayLike) -> FloatArray:
+def average_ranks(values: ArrayLike) -> Floats:
     """Rank the values of every column from 1, ascending; equal values share the mean of their ranks.
 
     Parameters
@@ -52,7 +52,7 @@ def average_ranks(values: ArrayLike) -> FloatArray:
     return ranks
 
 
-def normal_range_sf(q: ArrayLike, k: int) -> FloatArray:
+def normal_range_sf(q: ArrayLike, k: int) -> Floats:
     """Probability that the range of k standard normal variables exceeds q.
 
     Parameters
@@ -67,5 +67,5 @@ def normal_range_sf(q: ArrayLike, k: int) -> FloatArray:
     """
     width = np.asarray(q, dtype=np.float64)
     inside = (ndtr(_Z) - ndtr(_Z - width[..., None])) ** (k - 1)
-    exceeds: FloatArray = np.clip(1.0 - k * (inside @ _DENSITY), 0.0, 1.0)
+    exceeds: Floats = np.clip(1.0 - k * (inside @ _DENSITY), 0.0, 1.0)
     return exceeds

@@ -60,8 +60,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from earmark.data.arrays import Floats
 from earmark.inference.effect_sizes import ratio_or_infinite, standard_deviation
-from earmark.inference.pairs import FloatArray
 
 _CHUNK = 1 << 22  # numbers held at once in any one intermediate matrix (32 MB)
 _KEPT = 1 << 25  # the most extreme resamples of the pairs tested at once, in single precision (128 MB)
@@ -81,14 +81,14 @@ class Bootstrap:
         Symmetric bootstrap-t interval for the mean difference: excludes zero exactly when ``p_value <= alpha``.
     """
 
-    p_value: FloatArray
-    low: FloatArray
-    high: FloatArray
+    p_value: Floats
+    low: Floats
+    high: Floats
 
 
 def sign_flip_p_values(
-    differences: FloatArray, *, n_resamples: int, rng: np.random.Generator, resolution: float = 0.0
-) -> FloatArray:
+    differences: Floats, *, n_resamples: int, rng: np.random.Generator, resolution: float = 0.0
+) -> Floats:
     """Two-sided p-values of the paired sign-flip test of every row.
 
     Parameters
@@ -117,7 +117,7 @@ def sign_flip_p_values(
 
 
 def bootstrap_differences(
-    differences: FloatArray,
+    differences: Floats,
     *,
     n_resamples: int,
     alpha: float,
@@ -176,7 +176,7 @@ def bootstrap_differences(
     return Bootstrap(p_value=(at_least + 1) / (n_resamples + 1), low=mean - margin, high=mean + margin)
 
 
-def _standardized(differences: FloatArray) -> FloatArray:
+def _standardized(differences: Floats) -> Floats:
     """Differences about their mean, in standard deviations, none of them zero.
 
     A difference equal to the mean but for rounding becomes a tiny positive number. A resample of nothing else
@@ -194,7 +194,7 @@ def _kept_width(n_kept: int, *, n_resamples: int) -> int:
 
 
 def _resampled_ratios(
-    standardized: FloatArray, threshold: FloatArray, *, n_kept: int, n_resamples: int, rng: np.random.Generator
+    standardized: Floats, threshold: Floats, *, n_kept: int, n_resamples: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
     """Return how many ratios r* reach the threshold, and the `n_kept`-th largest; both of shape (pairs,).
 
@@ -225,7 +225,7 @@ def _resampled_ratios(
     return at_least, np.partition(largest[:, :filled], filled - n_kept, axis=1)[:, filled - n_kept]
 
 
-def _query_counts(n_queries: int, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+def _query_counts(n_queries: int, *, n_resamples: int, rng: np.random.Generator) -> Floats:
     """How often each query is drawn, shape (n_resamples, n_queries)."""
     # 32 bits, because a generator hands out smaller integers in batches that would depend on the chunks.
     drawn = rng.integers(0, n_queries, size=(n_resamples, n_queries), dtype=np.uint32)

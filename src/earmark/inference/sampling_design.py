@@ -36,10 +36,9 @@ from typing import Protocol
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Bools
 from earmark.beliefs.exact import Sparse, system_weights
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.permanent import item_numbers, query_numbers
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError

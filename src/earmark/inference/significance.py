@@ -40,6 +40,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
+from earmark.data.arrays import Floats
 from earmark.errors import ParameterError
 from earmark.inference.effect_sizes import (
     cohens_dz,
@@ -49,13 +50,7 @@ from earmark.inference.effect_sizes import (
     standard_deviation,
 )
 from earmark.inference.multiple import CorrectionName
-from earmark.inference.pairs import (
-    FloatArray,
-    PairedDifferences,
-    check_scores,
-    paired_differences,
-    round_to_multiples,
-)
+from earmark.inference.pairs import PairedDifferences, check_scores, paired_differences, round_to_multiples
 from earmark.inference.pairwise import Omnibus, PairwiseTests, TestName, assemble
 from earmark.inference.rank_tests import friedman_ranks, signed_ranks, tukey_range
 from earmark.inference.resampling import bootstrap_differences, sign_flip_p_values
@@ -293,14 +288,14 @@ def bootstrap(
     )
 
 
-def _prepare(scores: npt.ArrayLike, *, alpha: float) -> tuple[FloatArray, PairedDifferences]:
+def _prepare(scores: npt.ArrayLike, *, alpha: float) -> tuple[Floats, PairedDifferences]:
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha must lie between 0 and 1, got {alpha}")
     matrix = check_scores(scores)
     return matrix, paired_differences(matrix)
 
 
-def _t_statistic(differences: FloatArray) -> FloatArray:
+def _t_statistic(differences: Floats) -> Floats:
     standard_error = standard_deviation(differences) / math.sqrt(differences.shape[1])
     return ratio_or_infinite(differences.mean(axis=1), standard_error)
 

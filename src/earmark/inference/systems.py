@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
 from earmark.inference.multiple import CorrectionName, letter_display
@@ -23,10 +22,11 @@ from earmark.inference.pairwise import PairwiseTests, TestName
 from earmark.inference.rank_correlation import kendall_tau, rbo, spearman_rho, tau_ap_b
 from earmark.inference.significance import compare_scores
 from earmark.measures import Measure, parse_all
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(Display):
     """Which systems differ by one measure.
 
     Parameters
@@ -103,7 +103,7 @@ class Comparison(Shown):
     def __str__(self) -> str:
         return str(self.ranking())
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the systems with the groups they cannot be told from, and the pairs that differ most surely."""
         tests, pairs = self.tests, self.pairs()
         differ = int(tests.significant.sum())
@@ -117,8 +117,10 @@ class Comparison(Shown):
         if self.dropped:
             notes.append(f"{counted(len(self.dropped), 'query', 'queries')} left out: some system did not answer")
         in_order = shown.sort("p_adjusted", maintain_order=True)
-        return View(
-            sentence, [Sheet(self.ranking(), most=20), Sheet(in_order, "Pairs, the most sure first", most=5)], notes
+        return Summary(
+            sentence,
+            [DisplayTable(self.ranking(), most=20), DisplayTable(in_order, "Pairs, the most sure first", most=5)],
+            notes,
         )
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools
+from earmark.wording import counted
 
 if TYPE_CHECKING:
     from earmark.inference.confidence import Ranking
-    from earmark.inference.pairs import BoolArray
 
 _FEW_NAMES = 5
 
@@ -40,14 +40,14 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
-def may_be_best(ranking: Ranking) -> BoolArray:
+def may_be_best(ranking: Ranking) -> Bools:
     """Tell which systems no system of the first place is decided to be better than, shape (systems,)."""
     estimates, best = ranking.estimates, ranking.rank == 1
     decided = ranking.decided(ranking.level)
     beaten = np.zeros(best.size, dtype=bool)
     for one, other in ((estimates.a, estimates.b), (estimates.b, estimates.a)):
         beaten[other[decided & best[one]]] = True
-    possible: BoolArray = ~beaten | best
+    possible: Bools = ~beaten | best
     return possible
 
 

@@ -23,13 +23,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.scales import BINARY
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure, parse_all, registered
 from earmark.measures.prototypes import Prototype, PrototypeSet, order_in_words, prototype_lists, read_prototypes
+from earmark.wording import counted
 
 __all__ = [
     "Agreement",
@@ -67,7 +67,7 @@ _SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Shown):
+class Agreement(Display):
     """How measures agree with one set of answers, one row per measure.
 
     Parameters
@@ -98,15 +98,15 @@ class Agreement(Shown):
         count: Ints = np.count_nonzero(self.tied | self.reversed_, axis=(1, 2)).astype(np.int64)
         return count
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how many pairs every measure violates, and the order it produces."""
         frame = pl.DataFrame({"violations": self.violations, "tau": self.tau, "order": list(self.order)})
         wanted = f"wanted in {self.prototypes.name}: {self.prototypes.wanted}"
-        return View(f"{counted(len(self.order), 'measure')}, {wanted}", [Sheet(frame)])
+        return Summary(f"{counted(len(self.order), 'measure')}, {wanted}", [DisplayTable(frame)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audition(Shown):
+class Audition(Display):
     """What an audition found, best measure first.
 
     Parameters
@@ -162,13 +162,13 @@ class Audition(Shown):
             }
         )
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the measures that agree best."""
         right, wanted = int((self.violations == 0).sum()), "; ".join(one.prototypes.wanted for one in self.sets)
         sentence = f"{right:,} of {counted(len(self.measures), 'measure')} order the answers as wanted ({wanted})"
         notes = [f"{name} is left out: {why}" for name, why in self.left_out.items()]
         columns = ("measure", "violations", "tau", "order")
-        return View(sentence, [Sheet(self.to_polars().select(columns), "The best first", most=15)], notes)
+        return Summary(sentence, [DisplayTable(self.to_polars().select(columns), "The best first", most=15)], notes)
 
     def per_set(self) -> pl.DataFrame:
         """One row per measure and set: ``measure``, ``set``, ``tau``, ``violations``, ``order``."""

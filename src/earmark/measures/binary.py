@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.matching import JudgedLists
 from earmark.measures.base import Measure, alias, register
 from earmark.measures.counting import divide, relevant, relevant_found, relevant_total

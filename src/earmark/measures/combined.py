@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.matching import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError

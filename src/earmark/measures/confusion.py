@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.matching import JudgedLists
 from earmark.errors import ParameterError
 from earmark.measures.base import register

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.matching import JudgedLists
-from earmark.data.segments import Segments
 
 
 def is_relevant(gain: Floats, rel: float | None) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.matching import JudgedLists
 from earmark.measures.base import register
 from earmark.measures.binary import BinaryMeasure

@@ -36,14 +36,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.display import Sheet, Shown, View, written_cells
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.data.matching import JudgedLists
-from earmark.data.phrases import counted
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures.counting import divide, relevant, relevant_found, relevant_total
 from earmark.measures.partial_order import ADR, group_places
+from earmark.wording import counted
 
 # A grid point meant to fall on a document must not miss it by the last bit of a product (0.7 · 10 > 7).
 _SLACK = 1e-9
@@ -54,7 +53,7 @@ Grid = Sequence[float] | NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curves(Shown):
+class Curves(Display):
     """Curves of several lists on one grid.
 
     Parameters
@@ -89,14 +88,14 @@ class Curves(Shown):
         """The mean of the areas; NaN without lists."""
         return float(self.area.mean()) if self.area.size else float("nan")
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show some points of the mean curve."""
         at = np.unique(np.linspace(0, self.x.size - 1, min(self.x.size, _SHOWN_POINTS)).round().astype(np.int64))
         frame = pl.DataFrame({self.x_name: self.x[at], f"mean {self.y_name}": self.mean[at]})
         lists, area = counted(self.area.size, "list"), written_cells([self.mean_area])[0]
         sentence = f"{self.y_name} against {self.x_name}, {lists}, mean area {area}"
         thinned = [f"{at.size} of {self.x.size:,} points shown"] if at.size < self.x.size else []
-        return View(sentence, [Sheet(frame, most=_SHOWN_POINTS)], thinned)
+        return Summary(sentence, [DisplayTable(frame, most=_SHOWN_POINTS)], thinned)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.matching import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, GroundTruth, Ints
+from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.ground_truth import GroundTruth
 from earmark.data.matching import JudgedLists
-from earmark.data.segments import Segments
 
 
 @dataclass(frozen=True, eq=False)

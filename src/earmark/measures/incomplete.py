@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.data.matching import JudgedLists
 from earmark.measures.base import Measure, register
 from earmark.measures.binary import BinaryMeasure

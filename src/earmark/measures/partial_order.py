@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.matching import JudgedLists
-from earmark.data.segments import Segments
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure, register
 from earmark.measures.counting import divide, relevant

@@ -33,16 +33,13 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
-
-Bools = NDArray[np.bool_]
+from earmark.wording import counted
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def usual_levels(pairs: PairTable) -> tuple[AgreementLevel, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreferenceOutcomes(Shown):
+class PreferenceOutcomes(Display):
     """What every system made of every pair.
 
     Attributes
@@ -132,7 +129,7 @@ class PreferenceOutcomes(Shown):
         """Return the same with nothing counted but these pairs; shape (pairs,)."""
         return PreferenceOutcomes(self.systems, self.pairs, self.k, self.counted & pairs, self.correct & pairs)
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show how many pairs every system is asked about and orders correctly."""
         frame = pl.DataFrame(
             {
@@ -142,11 +139,11 @@ class PreferenceOutcomes(Shown):
             }
         )
         systems, pairs = counted(len(self.systems), "system"), counted(len(self.pairs), "pair")
-        return View(f"{systems} on {pairs} of documents, first {self.k} ranks", [Sheet(frame)])
+        return Summary(f"{systems} on {pairs} of documents, first {self.k} ranks", [DisplayTable(frame)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreferencePrecision(Shown):
+class PreferencePrecision(Display):
     """Preference precision of systems at one level of agreement; arrays of shape (systems,).
 
     Attributes
@@ -181,10 +178,10 @@ class PreferencePrecision(Shown):
             }
         )
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show every system."""
         sentence = f"of {counted(len(self.systems), 'system')} at agreement {self.level}"
-        return View(sentence, [Sheet(self.to_polars().drop("agreement"))])
+        return Summary(sentence, [DisplayTable(self.to_polars().drop("agreement"))])
 
 
 def order_outcomes(first_rank: Ints, second_rank: Ints, winner: Ints, *, k: int) -> tuple[Bools, Bools]:

@@ -17,14 +17,14 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, GroundTruth, Ints
+from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.ground_truth import GroundTruth
 from earmark.data.matching import JudgedLists
-from earmark.data.phrases import counted
 from earmark.data.scales import BINARY
-from earmark.data.segments import Segments
 from earmark.data.tables import Table, parse_number, read_named, require_file
 from earmark.errors import InputError, ParameterError
+from earmark.wording import counted
 
 _COLUMNS = ("set", "order", "ranks", "relevant", "length")
 _OPTIONAL = ("collection",)
@@ -80,7 +80,7 @@ class Prototype:
 
 
 @dataclass(frozen=True, repr=False)
-class PrototypeSet(Shown):
+class PrototypeSet(Display):
     """Answers that a person put in order.
 
     Parameters
@@ -117,7 +117,7 @@ class PrototypeSet(Shown):
         """The wanted order in words, for example ``A1 > A2 = A3``."""
         return order_in_words(self.names, -np.array([answer.order for answer in self.answers]))
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the answers."""
         frame = pl.DataFrame(
             {
@@ -128,7 +128,7 @@ class PrototypeSet(Shown):
             }
         )
         answers = counted(len(self.answers), "answer")
-        return View(f"{self.name}, {answers}, wanted order {self.wanted}", [Sheet(frame)])
+        return Summary(f"{self.name}, {answers}, wanted order {self.wanted}", [DisplayTable(frame)])
 
 
 def read_prototypes(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> tuple[PrototypeSet, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.errors import ParameterError
 from earmark.plots.style import MARKERS, MUTED, ORANGE, PALETTE, SKY, drawing, legend_label
 

@@ -19,13 +19,12 @@ from typing import ClassVar
 import numpy as np
 
 from earmark.beliefs.beliefs import UNJUDGED, Answers, Beliefs, IndependentBeliefs, LevelProbabilities, levels_of
+from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
 from earmark.data.content import Content
-from earmark.data.ground_truth import Floats
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.predictors.features import FeatureBuilder
-from earmark.predictors.incidence import Bools
 
 
 @dataclass(frozen=True, eq=False)

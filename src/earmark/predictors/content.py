@@ -59,11 +59,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg
 
+from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
 from earmark.data.content import Content
-from earmark.data.ground_truth import Floats
 from earmark.errors import InputError
-from earmark.predictors.incidence import Bools
 
 COMPONENTS = 8
 """How many principal components of content count at most."""

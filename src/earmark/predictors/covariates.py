@@ -30,9 +30,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
-from earmark.data.ground_truth import Floats, Ints
 from earmark.predictors.content import ItemContent, item_content
 from earmark.predictors.features import FeatureBuilder
 from earmark.predictors.incidence import Incidence, incidence

@@ -41,8 +41,8 @@ from itertools import pairwise
 import numpy as np
 
 from earmark.beliefs.effects import EffectModel
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.predictors.covariates import Covariates, result_overlap
 
 GENERAL = (

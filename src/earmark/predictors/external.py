@@ -17,12 +17,11 @@ import polars as pl
 from scipy.optimize import brentq
 
 from earmark.beliefs.beliefs import Answers, Beliefs
+from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.data.tables import Table, read_named, require_file
 from earmark.errors import InputError
 from earmark.predictors.base import Part, Predictor, Setting, believe
-from earmark.predictors.incidence import Bools
 from earmark.predictors.levels import model_levels, to_levels
 from earmark.predictors.ordinal import fit_ordinal, predict_levels
 

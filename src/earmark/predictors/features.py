@@ -30,8 +30,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.errors import ParameterError
 from earmark.predictors import output_features as shares
 from earmark.predictors.feature_glossary import (
@@ -43,7 +43,7 @@ from earmark.predictors.feature_glossary import (
     judgment_glossary,
     output_glossary,
 )
-from earmark.predictors.incidence import Bools, Incidence, ItemAttribute, incidence, item_attribute
+from earmark.predictors.incidence import Incidence, ItemAttribute, incidence, item_attribute
 from earmark.predictors.judgment_features import (
     Average,
     ItemGains,

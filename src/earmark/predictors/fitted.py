@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from earmark.beliefs.beliefs import Answers, Beliefs
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.errors import NotConverged, ParameterError
 from earmark.predictors.base import Part, Predictor, Setting, believe, register
 from earmark.predictors.levels import model_levels, to_levels

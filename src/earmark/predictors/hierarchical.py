@@ -26,7 +26,7 @@ from earmark.beliefs.beliefs import Answers, Beliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.variance_components import FittedVariances, fit_variances
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.predictors.base import Predictor, Setting, register
 from earmark.predictors.covariates import covariates
 from earmark.predictors.effect_structure import ASSESSORS, effect_model, item_spread

@@ -25,9 +25,9 @@ from scipy import special
 
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.variance_components import VariancePrior, fit_variances
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.scales import Scale
 from earmark.data.tables import replacing
 from earmark.errors import InputError, NotConverged, ParameterError

@@ -16,13 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
 from earmark.data.metadata import Metadata
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.errors import ParameterError
-from earmark.predictors.incidence import Bools, Incidence, ItemAttribute
+from earmark.predictors.incidence import Incidence, ItemAttribute
 
 
 class Average(NamedTuple):

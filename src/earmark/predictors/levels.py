@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earmark.data.ground_truth import Ints
+from earmark.data.arrays import Ints
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 

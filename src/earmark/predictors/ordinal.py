@@ -44,9 +44,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
+from earmark.data.arrays import Floats
 from earmark.errors import NotConverged, ParameterError
 from earmark.predictors.ordinal_likelihood import (
-    FloatArray,
     Objective,
     checked_features,
     checked_levels,
@@ -91,10 +91,10 @@ class OrdinalModel:
         Whether the last of them was as small as asked. True of all that `fit_ordinal` returns.
     """
 
-    intercepts: FloatArray
-    coefficients: FloatArray
-    intercept_errors: FloatArray
-    coefficient_errors: FloatArray
+    intercepts: Floats
+    coefficients: Floats
+    intercept_errors: Floats
+    coefficient_errors: Floats
     log_likelihood: float
     null_log_likelihood: float
     n_rows: int
@@ -108,7 +108,7 @@ class OrdinalModel:
         return len(self.intercepts) + 1
 
     @property
-    def p_values(self) -> FloatArray:
+    def p_values(self) -> Floats:
         """Two-sided p-value of every coefficient by Wald's test; 1 for a constant feature."""
         return np.asarray(2 * ndtr(-np.abs(self.coefficients / self.coefficient_errors)), dtype=np.float64)
 
@@ -141,7 +141,7 @@ class OrdinalModel:
 Coefficients: TypeAlias = OrdinalModel | tuple[ArrayLike, ArrayLike]
 
 
-def predict_levels(model: Coefficients, features: ArrayLike) -> FloatArray:
+def predict_levels(model: Coefficients, features: ArrayLike) -> Floats:
     """Probability of every level.
 
     Parameters
@@ -240,7 +240,7 @@ def fit_ordinal(
     padded_levels = np.concatenate((y, unseen))
     padded_weights = np.concatenate((w, np.full(len(unseen), max(unseen_count, least))))
 
-    def objective(parameters: FloatArray) -> Objective:
+    def objective(parameters: Floats) -> Objective:
         return ordinal_objective(
             parameters, padded, padded_levels, n_levels=n_levels, ridge=ridge, weights=padded_weights
         )
@@ -274,7 +274,7 @@ def fit_ordinal(
     )
 
 
-def _standards(x: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _standards(x: Floats, w: Floats) -> tuple[Floats, Floats]:
     """Weighted mean and standard deviation of every column; the deviation is exactly 0 where it is constant."""
     counted = x[w > 0]
     low, high = counted.min(axis=0), counted.max(axis=0)
@@ -288,7 +288,7 @@ def _standards(x: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(constant, low, low + unit * mean), np.where(constant, 0.0, spread)
 
 
-def _destandardisation(centre: FloatArray, spread: FloatArray, n_cuts: int) -> FloatArray:
+def _destandardisation(centre: Floats, spread: Floats, n_cuts: int) -> Floats:
     """Matrix from the parameters of the standardised features, constant ones left out, to the original ones."""
     varying = np.flatnonzero(spread > 0)
     matrix = np.zeros((n_cuts + len(spread), n_cuts + len(varying)))
@@ -298,7 +298,7 @@ def _destandardisation(centre: FloatArray, spread: FloatArray, n_cuts: int) -> F
     return matrix
 
 
-def _standardised_start(start: Coefficients, n_levels: int, centre: FloatArray, spread: FloatArray) -> FloatArray:
+def _standardised_start(start: Coefficients, n_levels: int, centre: Floats, spread: Floats) -> Floats:
     intercepts, coefficients = _coefficients_of(start)
     if len(intercepts) != n_levels - 1 or len(coefficients) != len(centre):
         raise ParameterError(
@@ -310,14 +310,14 @@ def _standardised_start(start: Coefficients, n_levels: int, centre: FloatArray, 
 
 
 def _newton(
-    objective: Callable[[FloatArray], Objective],
-    start: FloatArray,
+    objective: Callable[[Floats], Objective],
+    start: Floats,
     n_cuts: int,
     *,
     ridge: float,
     max_iterations: int,
     tolerance: float,
-) -> tuple[FloatArray, FloatArray, int]:
+) -> tuple[Floats, Floats, int]:
     """Minimise; steps are halved until they gain, and never so long that two intercepts would meet."""
     parameters = start
     value, gradient, hessian = objective(parameters)
@@ -346,13 +346,13 @@ def _newton(
     raise _unsettled(max_iterations, size, ridge)
 
 
-def _longest_share(gaps: FloatArray, changes: FloatArray) -> float:
+def _longest_share(gaps: Floats, changes: Floats) -> float:
     """Share of a step, at most 1, that leaves every gap between intercepts a hundredth of its width."""
     closing = changes < 0
     return float(min(1.0, 0.99 * np.min(gaps[closing] / -changes[closing], initial=np.inf)))
 
 
-def _newton_step(gradient: FloatArray, hessian: FloatArray, ridge: float) -> FloatArray:
+def _newton_step(gradient: Floats, hessian: Floats, ridge: float) -> Floats:
     scale, scaled = _unit_diagonal(hessian, ridge)
     try:
         np.linalg.cholesky(scaled)
@@ -361,7 +361,7 @@ def _newton_step(gradient: FloatArray, hessian: FloatArray, ridge: float) -> Flo
         raise _not_unique(ridge) from None
 
 
-def _inverse(hessian: FloatArray, ridge: float) -> FloatArray:
+def _inverse(hessian: Floats, ridge: float) -> Floats:
     scale, scaled = _unit_diagonal(hessian, ridge)
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < _SINGULAR:
@@ -369,7 +369,7 @@ def _inverse(hessian: FloatArray, ridge: float) -> FloatArray:
     return np.asarray((vectors / values) @ vectors.T / np.outer(scale, scale))
 
 
-def _unit_diagonal(hessian: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
+def _unit_diagonal(hessian: Floats, ridge: float) -> tuple[Floats, Floats]:
     """Scale rows and columns: a rare level bends the objective far less than a common one."""
     diagonal = np.diag(hessian)
     if not np.all(diagonal > 0):
@@ -392,7 +392,7 @@ def _not_unique(ridge: float) -> NotConverged:
     )
 
 
-def _coefficients_of(model: Coefficients) -> tuple[FloatArray, FloatArray]:
+def _coefficients_of(model: Coefficients) -> tuple[Floats, Floats]:
     pair = (model.intercepts, model.coefficients) if isinstance(model, OrdinalModel) else model
     intercepts, coefficients = (np.asarray(part, dtype=np.float64) for part in pair)
     if intercepts.ndim != 1 or coefficients.ndim != 1 or not len(intercepts):

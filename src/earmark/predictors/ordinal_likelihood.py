@@ -17,27 +17,26 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-Objective: TypeAlias = tuple[float, FloatArray, FloatArray]
+Objective: TypeAlias = tuple[float, Floats, Floats]
 
 _CUTS_AROUND = np.array([[0], [1]])
 _SIDE = np.array([[1.0], [-1.0]])
 
 
 def ordinal_objective(
-    parameters: FloatArray,
-    features: FloatArray,
-    levels: IntArray,
+    parameters: Floats,
+    features: Floats,
+    levels: Ints,
     *,
     n_levels: int,
     ridge: float = 0.0,
-    weights: FloatArray | None = None,
+    weights: Floats | None = None,
 ) -> Objective:
     r"""Penalised negative log-likelihood with its gradient and Hessian; convex.
 
@@ -76,11 +75,11 @@ def ordinal_objective(
     penalty = 0.5 * ridge * float(coefficients @ coefficients)
     value = penalty - float((log_rows @ w).sum()) - float(counts @ np.log(-np.expm1(-gaps)))
 
-    def by_cut(values: FloatArray) -> FloatArray:
+    def by_cut(values: Floats) -> Floats:
         sums = np.bincount(around.ravel(), values.ravel(), minlength=n_levels + 1)
         return sums[1:-1].astype(np.float64, copy=False)
 
-    def features_by_cut(bends: FloatArray, cut: IntArray) -> FloatArray:
+    def features_by_cut(bends: Floats, cut: Ints) -> Floats:
         at_cut = csc_array((bends, cut, np.arange(n_rows + 1)), shape=(n_levels + 1, n_rows))
         return np.asarray(at_cut @ features)[1:-1]
 
@@ -99,7 +98,7 @@ def ordinal_objective(
     return value, gradient, hessian
 
 
-def cuts_and_gaps(intercepts: FloatArray) -> tuple[FloatArray, FloatArray]:
+def cuts_and_gaps(intercepts: Floats) -> tuple[Floats, Floats]:
     """Add the outer cuts at infinity; the gap of a level is the distance between the cuts around it."""
     if not (np.isfinite(intercepts).all() and np.all(np.diff(intercepts) < 0)):
         raise ParameterError(f"intercepts have to be finite and strictly decreasing, got {intercepts.tolist()}")
@@ -107,20 +106,20 @@ def cuts_and_gaps(intercepts: FloatArray) -> tuple[FloatArray, FloatArray]:
     return cuts, cuts[:-1] - cuts[1:]
 
 
-def null_intercepts(counts: FloatArray) -> FloatArray:
+def null_intercepts(counts: Floats) -> Floats:
     """Log-odds of reaching every level by its frequency alone."""
     reached = np.cumsum(counts[::-1])[::-1][1:]
     return np.asarray(np.log(reached) - np.log(np.cumsum(counts)[:-1]), dtype=np.float64)
 
 
-def _log_logistic(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _log_logistic(z: Floats) -> tuple[Floats, Floats, Floats]:
     """Give log σ(z), its derivative σ(-z) and minus its second derivative σ(z) σ(-z), exact in both tails."""
     decay = np.exp(-np.abs(z))
     tail = decay / (1 + decay)
     return np.minimum(z, 0) - np.log1p(decay), np.where(z >= 0, tail, 1 - tail), tail / (1 + decay)
 
 
-def checked_features(features: ArrayLike, names: Sequence[str] | None) -> FloatArray:
+def checked_features(features: ArrayLike, names: Sequence[str] | None) -> Floats:
     """Features as a float array of shape (n, f), all finite; what is not is named."""
     x = np.asarray(features, dtype=np.float64)
     if x.ndim != 2:
@@ -139,7 +138,7 @@ def checked_features(features: ArrayLike, names: Sequence[str] | None) -> FloatA
     return x
 
 
-def checked_levels(levels: ArrayLike, n_levels: int, n_rows: int) -> IntArray:
+def checked_levels(levels: ArrayLike, n_levels: int, n_rows: int) -> Ints:
     """Levels as integers of shape (n,), values in 0..L-1."""
     if n_levels < 2:
         raise ParameterError(f"a scale has two or more levels, got n_levels={n_levels}")
@@ -156,7 +155,7 @@ def checked_levels(levels: ArrayLike, n_levels: int, n_rows: int) -> IntArray:
     return y.astype(np.int64, copy=False)
 
 
-def checked_weights(weights: ArrayLike | None, n_rows: int) -> FloatArray:
+def checked_weights(weights: ArrayLike | None, n_rows: int) -> Floats:
     """Weights as a float array of shape (n,), at least 0 and not all 0; 1 without any."""
     if weights is None:
         return np.ones(n_rows)

@@ -25,8 +25,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from earmark.data.ground_truth import Floats, Ints
-from earmark.predictors.incidence import Bools, Incidence, ItemAttribute
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.predictors.incidence import Incidence, ItemAttribute
 
 
 def system_share(retrieved: Incidence) -> Floats:

@@ -48,10 +48,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from earmark.data.arrays import Floats
 from earmark.data.tables import replacing
 from earmark.errors import InputError, ParameterError
 from earmark.predictors.ordinal import OrdinalModel, predict_levels
-from earmark.predictors.ordinal_likelihood import FloatArray
 
 FORMAT = "earmark ordinal model 1"
 _KEYS = ("format", "name", "levels", "intercepts", "coefficients", "source")
@@ -114,7 +114,7 @@ class NamedModel:
             source=source,
         )
 
-    def probabilities(self, features: ArrayLike) -> FloatArray:
+    def probabilities(self, features: ArrayLike) -> Floats:
         """Probability of every level, shape (n, L), given features of shape (n, f) in the order of `features`."""
         return predict_levels((self.intercepts, self.coefficients), features)
 

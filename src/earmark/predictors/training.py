@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
 from earmark.errors import ParameterError
 from earmark.predictors.base import Setting
 from earmark.predictors.elimination import EliminationStep, backward_elimination
@@ -30,6 +29,7 @@ from earmark.predictors.fitted import OUTPUT_TIER
 from earmark.predictors.levels import model_levels, to_levels
 from earmark.predictors.ordinal import OrdinalModel, fit_ordinal
 from earmark.predictors.published import NamedModel
+from earmark.wording import counted
 
 JUDGMENT_FEATURES = ("aSYS", "aDOC", "aGEN")
 """What is added where judgments count; aART is left to be asked for, as few items have another by their artist."""

@@ -25,7 +25,7 @@ from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import Posterior
 from earmark.campaign.standing import Standing
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.data.judgments import Judgments
 from earmark.data.scales import Scale
 from earmark.diagnose.coverage import wilson_interval

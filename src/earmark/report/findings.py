@@ -16,7 +16,7 @@ from earmark.campaign.appraisal import Inference, Verdict
 from earmark.campaign.outlook import outlook
 from earmark.campaign.prospects import Outlook
 from earmark.campaign.standing import Standing
-from earmark.data.display import Shown, View
+from earmark.data.display import Display, Summary
 from earmark.data.judgments import Judgments
 from earmark.inference.audit import Audit
 from earmark.inference.confidence import Ranking
@@ -70,7 +70,7 @@ def versions_here() -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Findings(Shown):
+class Findings(Display):
     """What a report is about.
 
     Attributes
@@ -99,7 +99,7 @@ class Findings(Shown):
     assessors : polars.DataFrame or None
         One row per assessor, as from :func:`~earmark.report.assessors.assessor_table`, where judgments name them.
     figures : sequence of (title, caption, SVG)
-        Shown after the pairs.
+        Display after the pairs.
     content : bool
         Predictions also rest on what documents are like.
     """
@@ -124,10 +124,10 @@ class Findings(Shown):
         """The systems in order, and how sure that is."""
         return self.verdict.ranking
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the verdict and what to keep in mind."""
-        seen = self.ranking._view()
-        return View(
+        seen = self.ranking._summary()
+        return Summary(
             seen.sentence, seen.sheets[:1], [f"about {self.inference.about}, {self.verdict.basis}", *self.notes]
         )
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from string import Template
 
 from earmark._version import __version__
-from earmark.data.phrases import counted
 from earmark.data.tables import replacing
 from earmark.inference.words import headline, percent
 from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking, ranking_data
@@ -28,6 +27,7 @@ from earmark.report.sections import (
     reproduction_section,
 )
 from earmark.report.words import Tally, say_verdict, tallies
+from earmark.wording import counted
 
 # So many rows fit under a figure.
 _FEW_SENTENCES = 8

@@ -6,9 +6,9 @@ import math
 
 import polars as pl
 
-from earmark.data.phrases import counted
 from earmark.report.assessors import Agreement
 from earmark.report.calibration import LEVEL, Calibration, Held
+from earmark.wording import counted
 
 # How far a share of intervals that held may be off before it is worth a word.
 _SLACK = 0.02

@@ -9,7 +9,6 @@ from itertools import pairwise
 import polars as pl
 
 from earmark.campaign.prospects import EVEN, LIKELY, Outlook, Prospect
-from earmark.data.phrases import counted
 from earmark.inference.words import percent
 from earmark.plots.calibration import plot_predictions
 from earmark.plots.crowd import plot_assessors
@@ -21,6 +20,7 @@ from earmark.report.methods import methods
 from earmark.report.quality import say_assessors, say_calibration
 from earmark.report.references import REFERENCES
 from earmark.report.words import how_many
+from earmark.wording import counted
 
 _NOTHING = "–"
 # Where there are more pairs, those of neighbours alone are drawn.

@@ -11,10 +11,10 @@ import numpy as np
 
 from earmark.campaign.appraisal import Inference
 from earmark.campaign.prospects import EVEN, Outlook, Prospect
-from earmark.data.phrases import counted
 from earmark.inference.confidence import Ranking
 from earmark.inference.words import headline, how_decided, may_be_best, percent, sure
 from earmark.plots.ranking import pairs_data
+from earmark.wording import counted
 
 Kind = Literal["decided", "open", "equal"]
 # Up to a number of judgments, what it is rounded up to a multiple of.

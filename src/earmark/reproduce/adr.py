@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from earmark.data.arrays import Floats
 from earmark.data.conversion import judgments_from_dict
-from earmark.data.ground_truth import Floats, GroundTruth, OrderedGroups, truth_from_groups, truth_from_judgments
+from earmark.data.ground_truth import GroundTruth, OrderedGroups, truth_from_groups, truth_from_judgments
 from earmark.data.scales import parse_scale
 from earmark.measures.base import parse
 from earmark.measures.curves import dynamic_recall

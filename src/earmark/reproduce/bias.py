@@ -20,8 +20,7 @@ import numpy as np
 
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.normalised import truncated_beliefs
-from earmark.data.ground_truth import Floats
-from earmark.data.segments import Segments
+from earmark.data.arrays import Floats, Segments
 from earmark.diagnose.calibration import BIAS_EDGES
 from earmark.diagnose.coverage import LEVELS
 from earmark.errors import ParameterError

@@ -17,12 +17,11 @@ from earmark.beliefs.beliefs import IndependentBeliefs, LevelProbabilities, from
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact import estimate_linear
 from earmark.beliefs.normalised import FORMS, estimate_normalised, estimate_ratio
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.diagnose.decomposition import decompose_score
 from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.measures.base import Measure, parse
 from earmark.predictors.features import Features
-from earmark.predictors.incidence import Bools
 from earmark.predictors.levels import model_levels, to_levels
 from earmark.predictors.ordinal import fit_ordinal, predict_levels
 from earmark.predictors.published import published_model

@@ -17,8 +17,8 @@ import numpy as np
 from earmark.beliefs.beliefs import Beliefs, item_gains, uniform_beliefs
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact import LinearEstimator
+from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
-from earmark.data.ground_truth import Floats
 from earmark.data.readers import read_judgments, read_metadata, read_runs
 from earmark.data.scales import BROAD, FINE
 from earmark.diagnose.calibration import MTC_EDGES, ConfidenceBins, accuracy_by_confidence, sign_agreement
@@ -27,7 +27,6 @@ from earmark.errors import InputError
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.measures.base import parse
 from earmark.predictors.base import Setting
-from earmark.predictors.incidence import Bools
 
 FILES = ("runs.txt", "judgments.txt", "metadata.txt")
 AG5 = parse("AG@5")

@@ -24,7 +24,7 @@ from earmark.beliefs.beliefs import Beliefs, LevelProbabilities
 from earmark.campaign.loop import Look, play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import parse_stop
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Floats
 from earmark.diagnose.calibration import ConfidenceBins
 from earmark.diagnose.proper_scores import ErrorSummary, summarise_errors
 from earmark.errors import ParameterError

@@ -19,7 +19,7 @@ from earmark.crowd.agreement import agreement_table, random_agreement, random_an
 from earmark.crowd.configuration import build_benchmark, example_config
 from earmark.crowd.questions import possible_pairs, times_asked
 from earmark.crowd.workers import volume_correlation, worker_table
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.data.preferences import PairTable
 from earmark.errors import ParameterError
 from earmark.inference.preference_tests import compare_preferences, fisher_p_values

@@ -22,9 +22,9 @@ from earmark.campaign.appraisal import Estimator, Inference
 from earmark.campaign.loop import Look, play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.stopping import parse_stop
+from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.data.content import Content
-from earmark.data.ground_truth import Floats
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs

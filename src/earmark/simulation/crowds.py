@@ -26,12 +26,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.crowd.benchmark import Benchmark
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import Preferences
 from earmark.data.runs import Runs, build_runs
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 STRONGEST = 5
 # Shares of a document itself, its group for the query and the rest in the variance of how well it fits.
@@ -43,7 +43,7 @@ _CHUNK = 2048
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatentFit(Shown):
+class LatentFit(Display):
     """How well documents fit queries.
 
     Attributes
@@ -58,13 +58,13 @@ class LatentFit(Shown):
     documents: tuple[str, ...]
     value: Floats
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first queries and documents."""
         queries, documents = self.queries[:5], self.documents[:5]
         corner = dict(zip(documents, self.value[:5, :5].T, strict=True))
         frame = pl.DataFrame({"": pl.Series(queries, dtype=pl.String), **corner})
         sentence = f"of {counted(len(self.documents), 'document')} to {counted(len(self.queries), 'query', 'queries')}"
-        return View(sentence, [Sheet(frame, total=len(self.queries))])
+        return Summary(sentence, [DisplayTable(frame, total=len(self.queries))])
 
     def difference(self, questions: pl.DataFrame) -> Floats:
         """Return how much better a fits than b, for every question (``query``, ``a``, ``b``)."""
@@ -75,7 +75,7 @@ class LatentFit(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SimulatedCrowd(Shown):
+class SimulatedCrowd(Display):
     """People who answer questions; arrays of shape (people,).
 
     Attributes
@@ -98,13 +98,15 @@ class SimulatedCrowd(Shown):
     bias: Floats
     cheats: NDArray[np.bool_]
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the first people."""
         columns = ("activity", "reliability", "bias", "cheats")
         people = pl.DataFrame({"name": pl.Series(self.names, dtype=pl.String)})
         frame = people.with_columns(pl.Series(name, getattr(self, name)) for name in columns)
         cheats = int(self.cheats.sum())
-        return View(f"{counted(len(self.names), 'person', 'people')}, {cheats:,} of them cheat", [Sheet(frame, most=5)])
+        return Summary(
+            f"{counted(len(self.names), 'person', 'people')}, {cheats:,} of them cheat", [DisplayTable(frame, most=5)]
+        )
 
     def without(self, names: set[str]) -> SimulatedCrowd:
         """Return the crowd without some of its people."""

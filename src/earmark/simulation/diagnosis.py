@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import Beliefs, Bools
+from earmark.beliefs.beliefs import Beliefs
 from earmark.beliefs.estimates import Estimates, Moments
 from earmark.campaign.appraisal import Estimator
-from earmark.data.display import Sheet, Shown, View, written_cells
-from earmark.data.ground_truth import Floats
+from earmark.data.arrays import Bools, Floats
+from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
 from earmark.diagnose.coverage import LEVELS, Coverage, interval_coverage
 from earmark.diagnose.decomposition import decompose_grouped, group_forecasts
@@ -33,7 +33,7 @@ _SMALLEST_GROUP = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Shown):
+class Diagnosis(Display):
     """How a predictor did, for one share of judgments shown to it.
 
     Attributes
@@ -55,7 +55,7 @@ class Diagnosis(Shown):
     coverage: pl.DataFrame
     bins: pl.DataFrame
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show scores, coverage, and accuracy by confidence."""
         filled = self.bins.filter(pl.col("pairs") > 0)
         claimed, right = written_cells(
@@ -64,12 +64,12 @@ class Diagnosis(Shown):
                 for name in ("confidence", "accuracy")
             ]
         )
-        return View(
+        return Summary(
             f"{self.share:.0%} of the judgments shown; over pairs of systems, confidence {claimed}, accuracy {right}",
             [
-                Sheet(pl.DataFrame([self.scores]), "Probabilities of the items left"),
-                Sheet(self.coverage, "The share of intervals that hold the truth, which should be their level"),
-                Sheet(filled.select("lower", "upper", "pairs", "confidence", "accuracy"), "Pairs by confidence"),
+                DisplayTable(pl.DataFrame([self.scores]), "Probabilities of the items left"),
+                DisplayTable(self.coverage, "The share of intervals that hold the truth, which should be their level"),
+                DisplayTable(filled.select("lower", "upper", "pairs", "confidence", "accuracy"), "Pairs by confidence"),
             ],
         )
 

@@ -19,22 +19,22 @@ import polars as pl
 from earmark.campaign.appraisal import Inference, Mode
 from earmark.campaign.standing import stand
 from earmark.data.content import Content
-from earmark.data.display import Sheet, Shown, View, written_cells
+from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
-from earmark.data.phrases import counted
 from earmark.data.runs import Runs
 from earmark.inference.population import Target
 from earmark.measures import Measure, parse
 from earmark.predictors.choose import PredictorChoice
 from earmark.simulation.campaigns import Outcome, Study, outcomes_frame, simulate, summary
 from earmark.simulation.diagnosis import Diagnosis, diagnose
+from earmark.wording import counted
 
 _SHOWN = ("repeat", "judged", "mean_confidence", "accuracy", "coverage_pairs_95", "coverage_systems_95")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation(Shown):
+class Simulation(Display):
     """Campaigns that were played through on a judged collection.
 
     Attributes
@@ -57,7 +57,7 @@ class Simulation(Shown):
         """Return the means over campaigns at their stops."""
         return summary([outcome for outcome in self.outcomes if outcome.kind == "stop"])
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show where every campaign stopped, how sure it was then and how right."""
         means = self.summary()
         claimed, right, held = written_cells(
@@ -67,7 +67,7 @@ class Simulation(Shown):
             f"{counted(means['repeats'], 'campaign')}, {means['judged']:,.0f} judgments in the mean: confidence "
             f"{claimed}, accuracy {right}, 95% intervals of pairs hold {held}"
         )
-        return View(sentence, [Sheet(self.stops().select(*_SHOWN, "reason"), "At their stops")])
+        return Summary(sentence, [DisplayTable(self.stops().select(*_SHOWN, "reason"), "At their stops")])
 
 
 def simulate_campaigns(

@@ -23,21 +23,21 @@ import numpy as np
 import polars as pl
 
 from earmark.campaign.pair_candidates import make_candidates, make_design
-from earmark.campaign.pair_design import Bools, PairDesign
+from earmark.campaign.pair_design import PairDesign
 from earmark.campaign.pair_questions import PairLook, PairPolicy, play_pairs
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.paired_comparison import outcome_probabilities
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.conversion import runs_from_frame
-from earmark.data.display import Sheet, Shown, View
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable, Preferences
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairWorld(Shown):
+class PairWorld(Display):
     """Candidate pairs, systems, and everything that a crowd would answer.
 
     Attributes
@@ -51,11 +51,11 @@ class PairWorld(Shown):
     design: PairDesign
     signs: Ints
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the true precision of every system."""
         frame = pl.DataFrame({"system": pl.Series(self.design.systems, dtype=pl.String), "precision": self.truth})
         pairs = counted(self.signs.shape[0], "pair")
-        return View(f"{pairs} of documents, {counted(self.needed, 'answer')} each", [Sheet(frame)])
+        return Summary(f"{pairs} of documents, {counted(self.needed, 'answer')} each", [DisplayTable(frame)])
 
     @property
     def needed(self) -> int:

@@ -24,7 +24,7 @@ from earmark.crowd.configuration import BenchmarkConfig, build_benchmark, exampl
 from earmark.crowd.questions import PossiblePairs, draw_questions, mix_traps, possible_pairs
 from earmark.crowd.traps import choose_traps
 from earmark.crowd.worker_check import RejectionRule, WorkerCheck, check_workers
-from earmark.data.display import Shown, View, facts
+from earmark.data.display import Display, Summary, facts
 from earmark.data.preferences import Preferences
 from earmark.data.runs import Runs
 from earmark.simulation.crowds import LatentFit, SimulatedCrowd, draw_crowd, draw_fit, draw_runs
@@ -56,7 +56,7 @@ class SrbenchSize:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SimulatedSrbench(Shown):
+class SimulatedSrbench(Display):
     """A simulated SRBENCH.
 
     Attributes
@@ -92,7 +92,7 @@ class SimulatedSrbench(Shown):
     answers: Preferences
     runs: Runs
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show what was asked, and what became of those who cheat."""
         counts = facts(
             questions=self.questions.height,
@@ -103,7 +103,7 @@ class SimulatedSrbench(Shown):
             cheats_rejected=self.caught,
             others_rejected=self.wronged,
         )
-        return View(f"{self.pairs.benchmark}; {self.answers}", [counts])
+        return Summary(f"{self.pairs.benchmark}; {self.answers}", [counts])
 
     @property
     def cheats(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.display import Sheet, Shown, View
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs, build_runs
@@ -25,7 +25,7 @@ _SOUND_DIMENSIONS = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SyntheticCollection(Shown):
+class SyntheticCollection(Display):
     """A made-up collection: what systems retrieved, how all of it would be judged, and what the documents are.
 
     Attributes
@@ -45,10 +45,10 @@ class SyntheticCollection(Shown):
     metadata: Metadata
     skill: NDArray[np.float64]
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Show the systems."""
         frame = pl.DataFrame({"system": pl.Series(self.runs.systems, dtype=pl.String), "skill": self.skill})
-        return View(f"{self.runs}; {self.judgments}", [Sheet(frame)])
+        return Summary(f"{self.runs}; {self.judgments}", [DisplayTable(frame)])
 
 
 def synthetic_collection(

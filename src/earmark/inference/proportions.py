@@ -32,14 +32,14 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special
 
-from earmark.data.display import Shown, View, facts, written_cells
-from earmark.data.ground_truth import Floats, Ints
-from earmark.data.phrases import counted
+from earmark.data.arrays import Floats, Ints
+from earmark.data.display import Display, Summary, facts, written_cells
 from earmark.errors import ParameterError
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, repr=False)
-class ClusteredShare(Shown):
+class ClusteredShare(Display):
     """A share of answers, its interval, and a test of one value.
 
     Attributes
@@ -61,10 +61,10 @@ class ClusteredShare(Shown):
     null: float
     answers: int
 
-    def _view(self) -> View:
+    def _summary(self) -> Summary:
         """Say it with its interval."""
         share, low, high = written_cells([self.share, self.low, self.high])
-        return View(f"{share} ({low} to {high}) of {counted(self.answers, 'answer')}", [facts(**asdict(self))])
+        return Summary(f"{share} ({low} to {high}) of {counted(self.answers, 'answer')}", [facts(**asdict(self))])
 
 
 def require_level(level: float) -> None:

@@ -1,4 +1,4 @@
-"""Sums over stretches of an array: the one piece of arithmetic all measures share.
+"""Array types, and sums over consecutive segments of an array, which all measures share.
 
 Lists differ in how many known documents they hold, so their hits are stored one after the other. Everything here
 works along the last axis and leaves leading axes (samples) alone.
@@ -12,7 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,7 @@ class Segments:
         """The place of every element in its segment, from 1."""
         return np.arange(1, int(self.offsets[-1]) + 1) - np.repeat(self.offsets[:-1], self.counts)
 
-    def sum(self, values: Array | NDArray[np.bool_]) -> Array:
+    def sum(self, values: Floats | NDArray[np.bool_]) -> Floats:
         """Add up each segment: (..., elements) to (..., segments); an empty one sums to 0."""
         filled = np.flatnonzero(self.counts)
         sums = np.zeros((*values.shape[:-1], self.size))
@@ -60,18 +62,18 @@ class Segments:
             sums[..., filled] = np.add.reduceat(values.astype(np.float64), self.offsets[filled], axis=-1)
         return sums
 
-    def cumsum(self, values: Array | NDArray[np.bool_]) -> Array:
+    def cumsum(self, values: Floats | NDArray[np.bool_]) -> Floats:
         """Add up each segment from its start to every element, that element included."""
         running = np.cumsum(values, axis=-1, dtype=np.float64)
         padded = np.concatenate((np.zeros((*running.shape[:-1], 1)), running), axis=-1)
-        before: Array = padded[..., self.offsets[:-1]]
+        before: Floats = padded[..., self.offsets[:-1]]
         return running - self.spread(before)
 
-    def spread(self, per_segment: Array) -> Array:
+    def spread(self, per_segment: Floats) -> Floats:
         """Give every element its segment's value."""
         return np.repeat(per_segment, self.counts, axis=-1)
 
-    def minimum(self, values: Array, *, empty: float) -> Array:
+    def minimum(self, values: Floats, *, empty: float) -> Floats:
         """Return the least element of each segment, or ``empty`` where it has none."""
         filled = np.flatnonzero(self.counts)
         least = np.full((*values.shape[:-1], self.size), empty)

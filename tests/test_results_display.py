@@ -32,7 +32,7 @@ from earmark.crowd.worker_check import RejectionRule
 from earmark.crowd.worker_model import fit_worker_model
 from earmark.crowd.workers import answer_times, volume_correlation, worker_table
 from earmark.data.content import Content
-from earmark.data.display import Shown
+from earmark.data.display import Display
 from earmark.data.ground_truth import truth_from_judgments
 from earmark.diagnose.calibration import accuracy_by_confidence, reliability_curve, sign_agreement
 from earmark.diagnose.coverage import interval_coverage
@@ -49,7 +49,7 @@ INNER = {
     "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion", "DesignBlock",
     "FittedScores", "ForecastGroups", "FriedmanRanks", "GroupPlaces", "Ideal", "JudgedLists", "PairAnswers",
     "PairDesign", "PairEvidence", "PairPosterior", "PairedDifferences", "Points", "PolicyState", "Prospect",
-    "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "Sheet", "SignedRanks", "Stack",
+    "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "DisplayTable", "SignedRanks", "Stack",
     "StopState", "Study", "Table", "Verdicts", "Wins",
 }  # fmt: skip
 PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
@@ -184,11 +184,11 @@ def holds_more_than_values(one: type) -> bool:
     )
 
 
-SHOWN = sorted(name for name, one in classes().items() if issubclass(one, Shown))
+SHOWN = sorted(name for name, one in classes().items() if issubclass(one, Display))
 
 
 def test_whatever_holds_arrays_or_tables_shows_itself() -> None:
-    plain = {name for name, one in classes().items() if not issubclass(one, Shown) and holds_more_than_values(one)}
+    plain = {name for name, one in classes().items() if not issubclass(one, Display) and holds_more_than_values(one)}
     assert plain - INNER == set()
 
 

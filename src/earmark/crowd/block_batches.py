@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.data.ground_truth import Floats, Ints
+from earmark.data.arrays import Floats, Ints
 
 # Numbers in the largest stack of matrices (64 MB), unless a single block is larger.
 _STACK = 1 << 23

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earmark.data import keys
+from earmark.data import hashing
 
 ids = st.sampled_from(["a", "b", "ab", "", "é", "1", "aa"])
 rows = st.lists(st.tuples(st.integers(0, 2), ids, ids), max_size=12)
@@ -21,22 +21,22 @@ def first_repeated(rows):
 
 @given(rows)
 def test_first_repeated_row(rows):
-    assert keys.first_repeated_row(*columns_of(rows)) == first_repeated(rows)
+    assert hashing.first_repeated_row(*columns_of(rows)) == first_repeated(rows)
 
 
 @given(rows)
 def test_colliding_hashes_cost_time_but_never_a_wrong_answer(rows):
-    real = keys.text_keys
+    real = hashing.text_keys
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keys, "text_keys", lambda texts: real(texts) % np.uint64(4))
-        assert keys.first_repeated_row(*columns_of(rows)) == first_repeated(rows)
-        patch.setattr(keys, "text_keys", lambda texts: np.zeros(texts.len(), dtype=np.uint64))
-        assert keys.first_repeated_row(*columns_of(rows)) == first_repeated(rows)
+        patch.setattr(hashing, "text_keys", lambda texts: real(texts) % np.uint64(4))
+        assert hashing.first_repeated_row(*columns_of(rows)) == first_repeated(rows)
+        patch.setattr(hashing, "text_keys", lambda texts: np.zeros(texts.len(), dtype=np.uint64))
+        assert hashing.first_repeated_row(*columns_of(rows)) == first_repeated(rows)
 
 
 def test_nothing_known_about_a_row_is_also_a_value():
     texts = pl.Series(["a", None, "a", None], dtype=pl.String)
-    assert keys.first_repeated_row(np.array([0, 0, 1, 0]), texts) == 3
+    assert hashing.first_repeated_row(np.array([0, 0, 1, 0]), texts) == 3
 
 
 @given(rows)
@@ -44,10 +44,10 @@ def test_stretches(rows):
     _, first, second = columns_of(rows)
     pairs = list(zip(first, second, strict=True))
     expected = [place for place, pair in enumerate(pairs) if place == 0 or pair != pairs[place - 1]]
-    assert keys.stretches(first, second).tolist() == expected
+    assert hashing.stretches(first, second).tolist() == expected
 
 
 def test_small_numbers_are_spread_over_all_bits():
-    spread = keys.spread(np.arange(1000))
+    spread = hashing.spread(np.arange(1000))
     assert len(set((spread >> np.uint64(54)).tolist())) > 600
-    assert keys.spread(np.array([-1], dtype=np.int32)).tolist() == [(-0x9E3779B97F4A7C15) % 2**64]
+    assert hashing.spread(np.array([-1], dtype=np.int32)).tolist() == [(-0x9E3779B97F4A7C15) % 2**64]
