@@ -37,13 +37,13 @@ import polars as pl
 
 import earmark
 from benchmarks.honesty.mirex import draw_some, load_mirex
+from earmark.campaign.problem import Problem
 from earmark.data.arrays import Floats, Ints
 from earmark.data.content import Content
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs, build_runs
 from earmark.errors import InputError, MissingLibraryError
-from earmark.predictors.choose import PredictorChoice
 from earmark.simulation.campaigns import Outcome, Study
 
 LOOKS = (20, 50, 100, 200)
@@ -111,17 +111,16 @@ def _with_and_without(make_collection: MakeWorld, measure: str, seed: int) -> li
 def campaign(world: World, seed: int, *, content: bool, measure: str = "AG@5") -> Row:
     """Play one campaign until it is sure, and at least to the last look."""
     runs, judgments, metadata, known = world
-    played = Study(
+    problem = Problem.build(
         runs,
-        judgments,
-        earmark.parse(measure),
-        PredictorChoice("hierarchical"),
+        judgments=judgments,
+        measure=measure,
         stop="none",
         metadata=metadata,
-        batch=_BATCH,
-        seed=seed,
         content=known if content else None,
+        seed=seed,
     )
+    played = Study(problem, judgments, batch=_BATCH)
     looks: list[Outcome] = []
     for outcome in played.repeat(0):
         looks.append(outcome)

@@ -112,7 +112,7 @@ def run(size: int, seed: int) -> None:
     from earmark.crowd.workers import answer_times, volume_correlation, worker_table
     from earmark.data.preference_files import read_preferences
     from earmark.inference.preference_tests import compare_preferences
-    from earmark.measures.preference import parse_level, preference_outcomes
+    from earmark.measures.preference_precision import parse_level, preference_outcomes
 
     rng = np.random.default_rng(seed)
     drawn = draw(size, rng)

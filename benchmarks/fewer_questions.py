@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from earmark.campaign.pair_questions import PairPolicy
+from earmark.campaign.pairs.policies import PairPolicy
 from earmark.crowd.platforms import find_mapping
 from earmark.crowd.results import read_results
 from earmark.simulation.pair_campaigns import (
@@ -84,8 +84,8 @@ def play(crowd: Crowd, policy: PairPolicy) -> list[list[PairOutcome]]:
     played = []
     for repeat in range(crowd.campaigns):
         outcomes: list[PairOutcome] = []
-        rng = np.random.default_rng([4, repeat])
-        for outcome in simulate_pairs(crowd.world(repeat), rng, policy=policy, stop="none", batch=crowd.batch[policy]):
+        world, batch = crowd.world(repeat), crowd.batch[policy]
+        for outcome in simulate_pairs(world, policy=policy, stop="none", batch=batch, seed=4, repeat=repeat):
             outcomes.append(outcome)
             if is_sure(outcome) and outcome.questions >= crowd.compared_at:
                 break

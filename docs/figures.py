@@ -20,12 +20,14 @@ from matplotlib.ticker import FixedLocator, MultipleLocator, NullLocator, Percen
 from earmark.crowd.agreement import random_agreement
 from earmark.data.ground_truth import OrderedGroups, truth_from_groups
 from earmark.measures.curves import dynamic_recall, normalised_lift
-from earmark.measures.prototypes import prototype_lists
+from earmark.measures.prototype_answers import prototype_lists
 from earmark.plots import plot_actual, plot_campaign, plot_curves, plot_dynamic_recall
 from earmark.plots.progress import draw_progress
 from earmark.plots.style import AMBER, BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SKY, drawing, figure_of
-from earmark.reproduce import adr, cover, srbench
-from earmark.reproduce.common import judge_lists
+from earmark.reproduce import serra2007 as cover
+from earmark.reproduce import stupar2013 as srbench
+from earmark.reproduce import typke2006 as adr
+from earmark.reproduce.comparison import judge_lists
 
 DATA = Path(__file__).with_name("data")
 NOMINAL = 0.95

@@ -1,4 +1,4 @@
-"""Write cli.md: what every command's ``--help`` says, from the commands themselves.
+"""Write cli.md: what every command's ``--help-all`` says, from the commands themselves.
 
 Run it with ``python docs/generate_cli.py`` after changing a command; ``--check`` fails if the page is stale.
 
@@ -25,8 +25,9 @@ INTRODUCTION = """\
 # Command line
 """
 ENDING = """\
-Every command has `--help`, or `-h`. Data goes to standard output, messages go to standard error. A command ends with 0
-on success, and with 2 and one line on standard error if its input or its usage is wrong.
+Every command has `--help`, or `-h`, which shows the options that are used most; `--help-all` shows all of them, as this
+page does. Data goes to standard output, messages go to standard error. A command ends with 0 on success, and with 2 and
+one line on standard error if its input or its usage is wrong.
 """
 
 
@@ -67,7 +68,7 @@ def _section(path: tuple[str, ...], command: Any) -> str:
     panels: dict[str, list[str]] = {"Arguments": [], "Options": []}
     for parameter in command.params:
         panel = "Arguments" if parameter.param_type_name == "argument" else "Options"
-        if not parameter.hidden:
+        if parameter.name != "help_all":
             panels.setdefault(parameter.rich_help_panel or panel, []).append(_parameter(parameter))
     lines += [f"**{panel}**\n\n" + "\n".join(entries) + "\n" for panel, entries in panels.items() if entries]
     if command.epilog:
@@ -90,7 +91,7 @@ def _parameter(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         names = f"`{_name(parameter)}`"
     else:
-        names = ", ".join(f"`{name}`" for name in parameter.opts) + (
+        names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts)) + (
             f" {parameter.metavar}" if parameter.metavar else ""
         )
     default = parameter.default

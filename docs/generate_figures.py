@@ -90,28 +90,22 @@ def stale(folder: Path) -> list[str]:
 
 def collect(folder: Path) -> None:
     """Compute mtc.csv and bias.csv again from the MIREX 2011 collection."""
+    from earmark.campaign.problem import Problem
     from earmark.data.readers import read_judgments, read_metadata, read_runs
     from earmark.data.scales import FINE
-    from earmark.predictors.choose import PredictorChoice
-    from earmark.reproduce.bias_models import Binned
-    from earmark.reproduce.bias_tables import MEASURES as PRINTED
-    from earmark.reproduce.bias_tables import SYSTEM_BASED
-    from earmark.reproduce.mirex import AG5, load
+    from earmark.reproduce.buckers2021_models import MEASURES as PRINTED
+    from earmark.reproduce.buckers2021_models import SYSTEM_BASED, Binned
+    from earmark.reproduce.mirex2011 import AG5, load
     from earmark.simulation.campaigns import Study, outcomes_frame, simulate
 
+    runs, metadata = read_runs(folder / "runs.txt"), read_metadata(folder / "metadata.txt")
+    judgments = read_judgments(folder / "judgments.txt", scale=FINE)
     campaigns = []
     for predictor in ("uniform", "mtc-judge"):
-        study = Study(
-            read_runs(folder / "runs.txt"),
-            read_judgments(folder / "judgments.txt", scale=FINE),
-            AG5,
-            PredictorChoice(predictor),
-            policy="mtc",
-            stop="none",
-            metadata=read_metadata(folder / "metadata.txt"),
-            batch=200,
+        problem = Problem.build(
+            runs, judgments=judgments, measure=AG5, predictor=predictor, policy="mtc", stop="none", metadata=metadata
         )
-        frame = outcomes_frame(list(simulate(study, repeats=10)))
+        frame = outcomes_frame(list(simulate(Study(problem, judgments, batch=200), repeats=10)))
         columns = ("repeat", "judged", "mean_confidence", "accuracy")
         campaigns.append(frame.select(pl.lit(predictor).alias("predictor"), *columns))
     pl.concat(campaigns).write_csv(DATA / "mtc.csv", float_precision=4)

@@ -19,19 +19,18 @@ from generated import main, wrap
 
 from earmark.errors import ParameterError
 from earmark.measures import Measure, base, registered
-from earmark.measures.combined import Combined
-from earmark.measures.prototypes import Prototype, prototype_lists
+from earmark.measures.combinations import Combined
+from earmark.measures.prototype_answers import Prototype, prototype_lists
 
 PAGE = Path(__file__).with_name("measures.md")
 
 GROUPS = {
     "binary": "Relevant or not",
-    "incomplete": "Incomplete judgments",
+    "incomplete_judgments": "Incomplete judgments",
     "graded": "Graded gain",
     "partial_order": "Partially ordered truth",
-    "confusion": "Confusion matrix",
-    "curve_areas": "Areas under curves",
-    "combined": "Two measures in one",
+    "confusion_matrix": "Confusion matrix",
+    "combinations": "Two measures in one",
 }
 NEEDS = {
     "relevance": "which documents are relevant",

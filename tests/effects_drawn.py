@@ -17,7 +17,7 @@ from earmark.data.metadata import Metadata
 from earmark.data.scales import FINE, Scale
 from earmark.predictors.base import Setting
 from earmark.predictors.covariates import covariates
-from earmark.predictors.effect_structure import effect_model, item_spread
+from earmark.predictors.hierarchical_effects import effect_model, item_spread
 
 
 def small_collection(

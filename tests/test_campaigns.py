@@ -8,17 +8,24 @@ import numpy as np
 import pytest
 
 import earmark
+from earmark.campaign.problem import Problem
 from earmark.errors import ParameterError
-from earmark.predictors.choose import PredictorChoice
 from earmark.simulation import synthetic_collection
 from earmark.simulation.campaigns import Study, outcomes_frame, simulate, summary
 from earmark.simulation.diagnosis import diagnose
 
 
-def study(**options: object) -> Study:
+def study(
+    *,
+    batch: int = 20,
+    sample_systems: int | None = None,
+    sample_queries: int | None = None,
+    **how: object,
+) -> Study:
     made = synthetic_collection(np.random.default_rng(8), systems=5, queries=20, documents=200)
-    settings = {"stop": "budget:60", "metadata": made.metadata, "predictor": PredictorChoice("mtc-judge")} | options
-    return Study(made.runs, made.judgments, earmark.parse("AG@5"), **settings)
+    told = {"measure": "AG@5", "stop": "budget:60", "metadata": made.metadata, "predictor": "mtc-judge"} | how
+    problem = Problem.build(made.runs, judgments=made.judgments, **told)  # type: ignore[arg-type]
+    return Study(problem, made.judgments, batch, sample_systems, sample_queries)
 
 
 def test_every_campaign_ends_in_a_stop() -> None:
@@ -52,27 +59,23 @@ def test_repeats_are_played_with_other_systems_and_queries() -> None:
 
 
 def test_measures_that_are_not_linear_are_scored_too() -> None:
-    made = study(stop="budget:40", batch=40)
-    other = Study(
-        made.runs, made.judgments, earmark.parse("nDCG@5"), PredictorChoice("uniform"), stop="budget:40", batch=40
-    )
-    last = list(simulate(other))[-1]
+    last = list(simulate(study(measure="nDCG@5", predictor="uniform", stop="budget:40", batch=40)))[-1]
     assert last.accuracy is not None
     assert 0 <= last.accuracy <= 1
 
 
 def test_real_numbers_without_judgments(mirex: Path) -> None:
     """Without judgments L_output claims .95 and is right for 90% of the pairs; 58% and 61% of its intervals hold."""
-    first = next(
-        Study(
-            earmark.read_runs(mirex / "runs.txt"),
-            earmark.read_judgments(mirex / "judgments.txt"),
-            earmark.parse("AG@5"),
-            PredictorChoice("mtc-output"),
-            metadata=earmark.read_metadata(mirex / "metadata.txt"),
-            stop="budget:20",
-        ).repeat(0)
+    judgments = earmark.read_judgments(mirex / "judgments.txt")
+    problem = Problem.build(
+        earmark.read_runs(mirex / "runs.txt"),
+        judgments=judgments,
+        measure="AG@5",
+        predictor="mtc-output",
+        metadata=earmark.read_metadata(mirex / "metadata.txt"),
+        stop="budget:20",
     )
+    first = next(Study(problem, judgments).repeat(0))
     assert first.mean_confidence == pytest.approx(0.9505, abs=0.0005)
     assert first.accuracy == pytest.approx(0.902, abs=0.0005)
     assert first.accuracy_significant == 1.0
@@ -85,15 +88,16 @@ def test_campaigns_in_one_call() -> None:
     played = earmark.simulate_campaigns(
         made.runs, made.judgments, metadata=made.metadata, stop="budget:60", repeats=2, seed=7, measure="AG@5"
     )
-    study = Study(
+    problem = Problem.build(
         made.runs,
-        made.judgments,
-        earmark.parse("AG@5"),
-        PredictorChoice("hierarchical"),
+        judgments=made.judgments,
+        measure="AG@5",
+        predictor="hierarchical",
         stop="budget:60",
         metadata=made.metadata,
         seed=7,
     )
+    study = Study(problem, made.judgments)
     assert played.outcomes == tuple(simulate(study, repeats=2))
     assert played.stops()["judged"].to_list() == [60, 60]
     assert played.summary() == summary([one for one in played.outcomes if one.kind == "stop"])
@@ -103,15 +107,8 @@ def test_campaigns_in_one_call() -> None:
 def test_a_diagnosis_in_one_call() -> None:
     made = earmark.synthetic_collection(np.random.default_rng(5), systems=4, queries=12, documents=120)
     found = earmark.diagnose_predictor(made.runs, made.judgments, share=0.25, predictor="uniform", seed=3)
-    standing = earmark.stand(made.runs, made.judgments, predictor="uniform")
-    direct = diagnose(
-        standing.setting,
-        standing.gains,
-        standing.predictor,
-        standing.measure,
-        share=0.25,
-        rng=np.random.default_rng(3),
-    )
+    campaign = earmark.Campaign.build(made.runs, made.judgments, predictor="uniform")
+    direct = diagnose(campaign.problem, campaign.gains, share=0.25, rng=np.random.default_rng(3))
     assert found.scores == direct.scores
     assert found.coverage.equals(direct.coverage)
     assert found.bins.equals(direct.bins)

@@ -13,7 +13,7 @@ from earmark.crowd.configuration import build_benchmark, example_config
 from earmark.crowd.questions import draw_questions, possible_pairs, times_asked
 from earmark.data.preferences import Preferences
 from earmark.errors import ParameterError
-from earmark.measures.preference import AgreementLevel, preference_outcomes, preference_precision
+from earmark.measures.preference_precision import AgreementLevel, preference_outcomes, preference_precision
 from earmark.simulation.crowds import LatentFit, SimulatedCrowd, draw_crowd, draw_fit, draw_runs
 from earmark.simulation.srbench import SimulatedSrbench, SrbenchSize, simulated_srbench
 

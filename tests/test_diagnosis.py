@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import earmark
-from earmark.beliefs.beliefs import Beliefs, from_probabilities, item_gains
+from earmark.beliefs.beliefs import AssessorGains, Beliefs, from_probabilities, item_gains
+from earmark.campaign.problem import Problem
 from earmark.data.collection import Collection
 from earmark.data.scales import BROAD
 from earmark.errors import ParameterError
-from earmark.predictors import Predictor, Setting, make_predictor
+from earmark.predictors import Predictor, Setting
+from earmark.predictors.choose import PredictorChoice
 from earmark.simulation import synthetic_collection
 from earmark.simulation.diagnosis import diagnose
 
@@ -28,7 +30,9 @@ class Given(Predictor):
         super().__init__(setting)
         self.chances = chances
 
-    def predict(self, judged_gain: np.ndarray) -> Beliefs:
+    def predict(
+        self, judged_gain: np.ndarray, answers: AssessorGains | None = None, *, order: np.ndarray | None = None
+    ) -> Beliefs:
         return from_probabilities(self.chances, scale=BROAD, judged_gain=judged_gain)
 
 
@@ -36,6 +40,13 @@ class Given(Predictor):
 def setting() -> Setting:
     made = synthetic_collection(np.random.default_rng(3), systems=6, queries=40, documents=400, scale=BROAD)
     return Setting(Collection.from_runs(made.runs, metadata=made.metadata), BROAD)
+
+
+def problem(setting: Setting, predictor: str | np.ndarray) -> Problem:
+    """By a predictor's name, or by the probabilities to believe in."""
+    if isinstance(predictor, str):
+        return Problem(setting, earmark.parse("AG@5"), PredictorChoice(predictor))
+    return Problem(setting, earmark.parse("AG@5"), lambda where: Given(where, predictor))
 
 
 def drawn(setting: Setting, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,11 +61,8 @@ def test_honest_and_overconfident_predictors_are_told_apart(setting: Setting) ->
     for seed in range(60):
         chances, truth = drawn(setting, seed)
         sharper = chances**4 / (chances**4).sum(axis=1, keepdims=True)
-        for predictor, shares in ((Given(setting, chances), held), (Given(setting, sharper), sure)):
-            found = diagnose(
-                setting, truth, predictor, earmark.parse("AG@5"), share=0.0, rng=np.random.default_rng(seed)
-            )
-            shares.append(found)
+        for believed, found in ((chances, held), (sharper, sure)):
+            found.append(diagnose(problem(setting, believed), truth, share=0.0, rng=np.random.default_rng(seed)))
     coverage = np.mean([found.coverage["pairs"].to_list() for found in held], axis=0)
     assert np.all(np.abs(coverage - [0.60, 0.90, 0.95, 0.99]) < [0.05, 0.035, 0.025, 0.012])
     ratio = np.mean([found.scores["variance"] / found.scores["error"] for found in held])
@@ -68,8 +76,7 @@ def test_honest_and_overconfident_predictors_are_told_apart(setting: Setting) ->
 
 def test_only_what_is_left_is_held_against_it(setting: Setting) -> None:
     _, truth = drawn(setting, 0)
-    ordinal = make_predictor("ordinal", setting)
-    found = diagnose(setting, truth, ordinal, earmark.parse("AG@5"), share=0.5, rng=np.random.default_rng(0), repeats=3)
+    found = diagnose(problem(setting, "ordinal"), truth, share=0.5, rng=np.random.default_rng(0), repeats=3)
     assert found.share == 0.5
     assert found.bins["pairs"].sum() == 3 * 15
     assert found.scores["rps"] == pytest.approx(
@@ -79,12 +86,12 @@ def test_only_what_is_left_is_held_against_it(setting: Setting) -> None:
 
 def test_says_what_it_needs(setting: Setting) -> None:
     _, truth = drawn(setting, 0)
-    uniform = make_predictor("uniform", setting)
+    uniform = problem(setting, "uniform")
     with pytest.raises(ParameterError, match="at least 0 and below 1, got 1"):
-        diagnose(setting, truth, uniform, earmark.parse("AG@5"), share=1.0, rng=np.random.default_rng(0))
+        diagnose(uniform, truth, share=1.0, rng=np.random.default_rng(0))
     partly = np.where(np.arange(truth.size) == 3, -1.0, truth)
     with pytest.raises(ParameterError, match="1 items are not judged: a diagnosis needs the whole truth"):
-        diagnose(setting, partly, uniform, earmark.parse("AG@5"), share=0.0, rng=np.random.default_rng(0))
+        diagnose(uniform, partly, share=0.0, rng=np.random.default_rng(0))
 
 
 def test_item_gains_are_what_was_judged() -> None:

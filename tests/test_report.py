@@ -13,21 +13,26 @@ import pytest
 
 import earmark
 from earmark.beliefs.beliefs import uniform_beliefs
-from earmark.beliefs.exact import estimate_linear
-from earmark.campaign.appraisal import Inference, Verdict
-from earmark.campaign.outlook import outlook
-from earmark.campaign.prospects import Outlook, Prospect
+from earmark.beliefs.exact_estimates import estimate_linear
+from earmark.campaign.forecast import Forecast, PairForecast
+from earmark.campaign.statements import Tally, how_many, rounded, say_forecast, say_verdict, tallies
+from earmark.campaign.verdict import Inference, Verdict
 from earmark.data.collection import Collection
 from earmark.data.judgments import Judgments
 from earmark.errors import InputError
 from earmark.inference.audit import Audit
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.measures import registered
-from earmark.report import Figure, Findings, Reproduction, find, report_html, say_verdict, write_assets, write_report
-from earmark.report.assets import latex
-from earmark.report.markup import folded, whole
-from earmark.report.references import REFERENCES
-from earmark.report.words import Tally, how_many, rounded, say_prospect, tallies
+from earmark.report import (
+    Figure,
+    Findings,
+    Reproduction,
+    gather_findings,
+    report_html,
+    write_assets,
+    write_report,
+)
+from earmark.report.page import references
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -41,8 +46,11 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.asked: list[str] = []
         self.tags: set[str] = set()
+        self.classes: set[str] = set()
         self.said = ""
         self.feed(text)
+        # Where a line of a template ends is no part of what is said.
+        self.said = " ".join(self.said.split())
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -50,6 +58,8 @@ class Page(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
         for name, value in attrs:
+            if name == "class":
+                self.classes.update((value or "").split())
             if name == "id":
                 self.ids.append(value or "")
             if name in ("src", "href", "xlink:href", "srcset", "data", "action"):
@@ -73,7 +83,9 @@ def ranking_of(lists: dict[str, str], judged: dict[str, int]) -> Ranking:
     documents = collection.item_frame()["document"].to_list()
     beliefs = uniform_beliefs(collection, scale=earmark.BINARY)
     if judged:
-        beliefs = beliefs.judge([documents.index(name) for name in judged], [float(gain) for gain in judged.values()])
+        beliefs = beliefs.with_judgments(
+            [documents.index(name) for name in judged], [float(gain) for gain in judged.values()]
+        )
     return rank_systems(estimate_linear(collection, beliefs, earmark.parse("AG@2")))
 
 
@@ -94,9 +106,9 @@ def findings(made: earmark.SyntheticCollection) -> Findings:
     judgments = Judgments.from_frame(
         several.select("query", "document", "gain", "assessor"), scale=made.judgments.scale
     )
-    standing = earmark.stand(made.runs, judgments, measure="AG@5", metadata=made.metadata)
+    campaign = earmark.Campaign.build(made.runs, judgments, measure="AG@5", metadata=made.metadata)
     how = Reproduction("earmark report runs.tsv -o <report>.html", [("runs.tsv", "0" * 64)], [("earmark", "1")])
-    return find(standing, judgments=judgments, notes=["something to know"], reproduction=how)
+    return gather_findings(campaign, notes=["something to know"], reproduction=how)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +118,11 @@ def findings(made: earmark.SyntheticCollection) -> Findings:
         ({"A": "ab", "B": "cd"}, {"a": 1}, "A and B cannot be told apart yet."),
         ({"A": "ab", "B": "cd"}, {}, "A and B cannot be told apart yet."),
         ({"A": "ab"}, {}, "There is one system, A, and nothing to compare it with."),
-        ({"A": "ab", "B": "ab"}, {"a": 1}, "All systems return the same where it counts: there is nothing to compare."),
+        (
+            {"A": "ab", "B": "ab"},
+            {"a": 1},
+            "All systems return the same results within the cutoff: there is nothing to compare.",
+        ),
         (
             {"A": "ab", "B": "cd", "C": "ef"},
             {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0, "f": 1},
@@ -137,7 +153,7 @@ def test_neighbours_are_told_apart_or_not() -> None:
     ranking = ranking_of({"A": "ab", "B": "ab", "C": "cd", "D": "ef"}, {"a": 1, "b": 1, "c": 0, "e": 0, "f": 0})
     said = say_verdict(ranking)
     assert [one.kind for one in said.neighbours] == ["equal", "decided", "open"]
-    assert said.neighbours[0].text == "A and B return the same where it counts: no judgment can part them."
+    assert said.neighbours[0].text.startswith("A and B return the same results")
     assert re.fullmatch(r"B is better than C: \d+(\.\d)?% sure\.", said.neighbours[1].text)
     assert re.fullmatch(r"C and D cannot be told apart yet: \d\d% sure that C is better\.", said.neighbours[2].text)
     assert said.summary == "4 of 5 pairs of systems are decided at 95% confidence."
@@ -205,19 +221,20 @@ def test_methods_follow_what_was_chosen(inference: Inference, words: str) -> Non
 def test_the_model_is_audited_where_sampled_items_are_marked(made: earmark.SyntheticCollection) -> None:
     frame = made.judgments.frame.select("query", "document", "gain")
     marked = Judgments.from_frame(frame.with_columns(sampled=pl.lit(True)), scale=made.judgments.scale)
-    standing = earmark.stand(made.runs, marked, measure="AG@5")
-    found = find(standing, judgments=marked)
+    campaign = earmark.Campaign.build(made.runs, marked, measure="AG@5")
+    found = gather_findings(campaign)
     assert found.audit is not None
     assert found.audit.agrees
-    assert find(standing, Inference("design"), judgments=marked).verdict.sampled is not None
+    by_design = earmark.Campaign.build(made.runs, marked, measure="AG@5", inference=Inference("design"))
+    assert gather_findings(by_design).verdict.sampled is not None
     assert found.agreement is None
 
 
 def test_references_are_those_of_the_documentation() -> None:
     page = (Path(__file__).parents[1] / "docs" / "references.md").read_text()
     flat = " ".join(page.split())
-    assert {measure.reference for measure in registered().values()} <= set(REFERENCES)
-    for key, text in REFERENCES.items():
+    assert {measure.reference for measure in registered().values()} <= set(references())
+    for key, text in references().items():
         assert f"### {key} {text}" in flat
 
 
@@ -229,24 +246,24 @@ def test_assets_are_the_same_numbers(findings: Findings, tmp_path: Path) -> None
     folder = tmp_path / "paper" / "figures"
     assert {path.name for path in written} == {path.name for path in folder.iterdir()}
     assert {path.name for path in written} == {
-        *(f"{name}.csv" for name in ("systems", "pairs", "outlook", "calibration", "assessors", "assessor-pairs")),
-        *(f"{name}.tex" for name in ("systems", "pairs", "outlook", "calibration", "assessors")),
-        *(f"{name}.svg" for name in ("ranking", "pairs", "outlook", "calibration", "assessors")),
+        *(f"{name}.csv" for name in ("systems", "pairs", "forecast", "calibration", "assessors", "assessor-pairs")),
+        *(f"{name}.tex" for name in ("systems", "pairs", "forecast", "calibration", "assessors")),
+        *(f"{name}.svg" for name in ("ranking", "pairs", "forecast", "calibration", "assessors")),
         "confidence-accuracy.svg",
         "pairs-2.svg",
     }
     assert (folder / "pairs-2.svg").read_text() == "<svg>2</svg>"
-    ranking, outlook, assessors = findings.ranking, findings.outlook, findings.assessors
-    assert outlook is not None
+    ranking, forecast, assessors = findings.ranking, findings.forecast, findings.assessors
+    assert forecast is not None
     assert assessors is not None
     assert findings.calibration is not None
     read = {path.stem: pl.read_csv(path) for path in written if path.suffix == ".csv"}
     assert read["systems"]["estimate"].to_list() == ranking.systems_frame()["estimate"].to_list()
     assert read["pairs"]["confidence"].to_list() == ranking.pairs_frame()["confidence"].to_list()
-    assert read["outlook"]["even"].to_list() == outlook.frame()["even"].to_list()
+    assert read["forecast"]["even"].to_list() == forecast.frame()["even"].to_list()
     assert read["assessors"]["bias"].to_list() == assessors["bias"].to_list()
     assert read["calibration"]["predicted"].to_list() == findings.calibration.frame["predicted"].to_list()
-    rows = {"systems": 4, "pairs": 6, "outlook": len(outlook.prospects), "assessors": 2, "calibration": 4}
+    rows = {"systems": 4, "pairs": 6, "forecast": len(forecast.pairs), "assessors": 2, "calibration": 4}
     for name, count in rows.items():
         check_latex((folder / f"{name}.tex").read_text(), rows=count)
     assert (
@@ -274,8 +291,6 @@ def check_latex(text: str, *, rows: int) -> None:
 
 
 def test_latex_prints_names_as_they_are(tmp_path: Path) -> None:
-    assert latex("a_b&c%{$}#~^\\") == r"a\_b\&c\%\{\$\}\#\textasciitilde{}\textasciicircum{}\textbackslash{}"
-    assert latex("[<b>|*]") == r"{[}\textless{}b\textgreater{}\textbar{}{*}{]}"
     ranking = ranking_of({"[a] & *": "ab", "<b>_x%$": "cd", "~^#\\{}|": "ef"}, {"a": 1, "e": 0})
     written = write_assets(findings_of(ranking), tmp_path)
     assert [path.name for path in written] == [
@@ -302,16 +317,16 @@ def test_files_are_written_whole_or_not_at_all(findings: Findings, tmp_path: Pat
 # What it would take.
 
 
-def prospect(
+def pair(
     a: str, b: str, *, even: int | None, likely: int | None = None, left: int = 100, **more: object
-) -> Prospect:
+) -> PairForecast:
     """A path that reaches an even chance, and nine in ten, after so many judgments."""
     judgments = np.arange(left + 1)
     chance = np.zeros(left + 1)
     for count, reached in ((even, 0.5), (likely, 0.9)):
         if count is not None:
             chance[count:] = reached
-    base = Prospect(a, b, 0.7, left, judgments, chance, float(chance[-1]), judgments[:-1])
+    base = PairForecast(a, b, 0.7, left, judgments, chance, float(chance[-1]), judgments[:-1])
     return replace(base, **more)  # type: ignore[arg-type]
 
 
@@ -331,31 +346,31 @@ def test_a_number_that_comes_to_all_is_said_so() -> None:
 @pytest.mark.parametrize(
     ("found", "inference", "words"),
     [
-        (prospect("C", "D", even=57), Inference(), "about 60 more judgments"),
-        (prospect("C", "D", even=57), Inference("design"), "about 60 more sampled judgments"),
-        (prospect("C", "D", even=98), Inference(), "nearly all of the 100 judgments that are left"),
-        (prospect("C", "D", even=None), Inference(), "even all 100 judgments that are left would probably not do"),
+        (pair("C", "D", even=57), Inference(), "about 60 more judgments"),
+        (pair("C", "D", even=57), Inference("design"), "about 60 more sampled judgments"),
+        (pair("C", "D", even=98), Inference(), "nearly all of the 100 judgments that are left"),
+        (pair("C", "D", even=None), Inference(), "even all 100 judgments that are left would probably not do"),
         (
-            prospect("C", "D", even=None),
+            pair("C", "D", even=None),
             Inference(target="population"),
             "even all 100 judgments that are left would probably not do: it takes more queries",
         ),
         (
-            prospect("C", "D", even=None, exact=False),
+            pair("C", "D", even=None, exact=False),
             Inference(),
             "even one more judgment of all 100 items in which they differ would probably not do",
         ),
-        (prospect("C", "D", even=None, chance_of_all=1.0), Inference(), "more than 100 more judgments"),
-        (prospect("C", "D", even=None, left=0), Inference(), "everything in which they differ is judged"),
+        (pair("C", "D", even=None, chance_of_all=1.0), Inference(), "more than 100 more judgments"),
+        (pair("C", "D", even=None, left=0), Inference(), "everything in which they differ is judged"),
     ],
 )
-def test_what_would_decide_a_pair_is_said(found: Prospect, inference: Inference, words: str) -> None:
-    assert say_prospect(found, inference) == words
+def test_what_would_decide_a_pair_is_said(found: PairForecast, inference: Inference, words: str) -> None:
+    assert say_forecast(found, inference) == words
 
 
 def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
     ranking = ranking_of({"A": "ab", "B": "ab", "C": "cd", "D": "ef"}, {"a": 1, "b": 1, "c": 0, "e": 0, "f": 0})
-    said = say_verdict(ranking, Outlook((prospect("C", "D", even=57),), Inference()))
+    said = say_verdict(ranking, Forecast((pair("C", "D", even=57),), Inference()))
     assert re.fullmatch(
         r"C and D cannot be told apart yet: about 60 more judgments\. So far it is \d\d% sure that C is better\.",
         said.neighbours[2].text,
@@ -363,11 +378,11 @@ def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
     assert said.neighbours[1].kind == "decided"
     assert said.ahead == "1 pair of neighbours is open: about 60 more judgments."
     level = ranking_of({"A": "ab", "B": "cd"}, {})
-    alone = say_verdict(level, Outlook((prospect("A", "B", even=3),), Inference()))
+    alone = say_verdict(level, Forecast((pair("A", "B", even=3),), Inference()))
     assert alone.headline == "A and B cannot be told apart yet: about 5 more judgments."
     assert alone.neighbours[0].text == "A and B cannot be told apart yet: about 5 more judgments."
     assert alone.ahead == ""
-    done = say_verdict(level, Outlook((prospect("A", "B", even=None, left=0),), Inference()))
+    done = say_verdict(level, Forecast((pair("A", "B", even=None, left=0),), Inference()))
     assert done.headline == "A and B cannot be told apart yet."
     assert done.neighbours[0].text == "A and B score the same: everything in which they differ is judged."
 
@@ -375,56 +390,56 @@ def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
 def test_the_headline_says_what_would_part_the_best_two() -> None:
     ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef"}, {"a": 1, "b": 1, "e": 0, "f": 0})
     assert not ranking.decided().all()
-    said = say_verdict(ranking, Outlook((prospect("A", "B", even=12),), Inference()))
+    said = say_verdict(ranking, Forecast((pair("A", "B", even=12),), Inference()))
     assert said.headline == "The best of 3 systems is A or B: they cannot be told apart yet (about 15 more judgments)."
     assert say_verdict(ranking).ahead == ""
 
 
 def test_a_leader_is_told_from_all_its_rivals() -> None:
     ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef", "D": "gh"}, {"a": 1})
-    reach = [prospect("A", "B", even=12), prospect("A", "C", even=90)]
-    said = say_verdict(ranking, Outlook((*reach, prospect("A", "D", even=None)), Inference()))
+    reach = [pair("A", "B", even=12), pair("A", "C", even=90)]
+    said = say_verdict(ranking, Forecast((*reach, pair("A", "D", even=None)), Inference()))
     assert said.ahead == (
         "To tell A from each system that may be better: about 15 to 90 more judgments each; for 1 pair all that are "
         "left would probably not do."
     )
-    none = say_verdict(ranking, Outlook(tuple(prospect("A", name, even=None) for name in "BC"), Inference("design")))
+    none = say_verdict(ranking, Forecast(tuple(pair("A", name, even=None) for name in "BC"), Inference("design")))
     assert none.ahead.endswith(": even all sampled judgments that are left would probably not do.")
 
 
 def test_the_page_says_what_it_would_take(findings: Findings) -> None:
-    assert findings.outlook is not None
-    assert findings.outlook.prospects
+    assert findings.forecast is not None
+    assert findings.forecast.pairs
     said = Page(report_html(findings)).said
     assert "What it would take" in said
-    one = findings.outlook.prospects[0]
+    one = findings.forecast.pairs[0]
     assert one.even is not None
     assert how_many(one.even, one.left) in said
     assert "Nothing is judged yet" not in said
-    silent = Page(report_html(replace(findings, outlook=None))).said
+    silent = Page(report_html(replace(findings, forecast=None))).said
     assert "What it would take" not in silent
     assert "more judgments" not in silent.replace("further judgments", "")
 
 
 def test_before_anything_is_judged_the_page_says_what_the_numbers_rest_on(made: earmark.SyntheticCollection) -> None:
-    found = find(earmark.stand(made.runs, metadata=made.metadata))
+    found = gather_findings(earmark.Campaign.build(made.runs, metadata=made.metadata))
     assert found.calibration is None
     assert found.assessors is None
     page = Page(report_html(found)).said
-    assert "Nothing is judged yet: they rest on what is believed beforehand" in page
+    assert "Nothing is judged yet" in page
     assert "How well the model predicts" not in page
-    quiet = find(earmark.stand(made.runs, metadata=made.metadata), look_ahead=False)
-    assert quiet.outlook is None
+    quiet = gather_findings(earmark.Campaign.build(made.runs, metadata=made.metadata), forecast=False)
+    assert quiet.forecast is None
 
 
 def test_pairs_that_are_out_of_reach_are_listed_and_not_drawn(findings: Findings) -> None:
     a, b = findings.ranking.systems_frame()["system"].to_list()[:2]
-    far = replace(findings, outlook=Outlook((prospect(a, b, even=None),), Inference(target="population")))
+    far = replace(findings, forecast=Forecast((pair(a, b, even=None),), Inference(target="population")))
     page = report_html(far)
     assert Page(page).said.count("out of reach") == 2
-    assert 'id="outlook-' not in page
-    beyond = Outlook((prospect(a, b, even=None, chance_of_all=1.0),), Inference())
-    assert Page(report_html(replace(findings, outlook=beyond))).said.count("over 100") == 2
+    assert 'id="forecast-' not in page
+    beyond = Forecast((pair(a, b, even=None, chance_of_all=1.0),), Inference())
+    assert Page(report_html(replace(findings, forecast=beyond))).said.count("over 100") == 2
 
 
 def test_figures_of_ones_own_come_after_the_pairs(findings: Findings) -> None:
@@ -436,51 +451,52 @@ def test_figures_of_ones_own_come_after_the_pairs(findings: Findings) -> None:
     page = Page(text)
     assert {"own", "second"} <= set(page.ids)
     assert "Mean & spread." in page.said
-    places = [text.index(part) for part in ("Every two systems", "While &lt;judging&gt;", "Second", "What it rests on")]
+    places = [text.index(part) for part in ("Pairs of systems", "While &lt;judging&gt;", "Second", "What it rests on")]
     assert places == sorted(places)
 
 
-def test_findings_take_the_judgments_of_the_standing(made: earmark.SyntheticCollection) -> None:
+def test_findings_take_the_judgments_of_the_campaign(made: earmark.SyntheticCollection) -> None:
     frame = made.judgments.frame.select("query", "document", "gain").with_columns(assessor=pl.lit("ann"))
-    standing = earmark.stand(made.runs, Judgments.from_frame(frame, scale=made.judgments.scale))
-    found = find(standing, figures=[("a", "b", "<svg></svg>")])
+    campaign = earmark.Campaign.build(made.runs, Judgments.from_frame(frame, scale=made.judgments.scale))
+    found = gather_findings(campaign, figures=[("a", "b", "<svg></svg>")])
     assert found.assessors is not None
     assert found.assessors["assessor"].to_list() == ["ann"]
     assert found.agreement is None
-    assert found.outlook is not None
-    assert found.outlook.prospects == ()
+    assert found.forecast is not None
+    assert found.forecast.pairs == ()
     page = Page(report_html(found)).said
     assert "1 assessor gave" in page
-    assert "All that counts is judged: these are the scores themselves" in page
+    assert "these are the exact scores" in page
     assert "What it would take" not in page
     assert repr(found).startswith("<Findings: ")
 
 
-def test_short_names_are_not_broken() -> None:
-    assert whole("a-b is <better>", ["a-b"]) == '<span class="whole">a-b</span> is &lt;better&gt;'
-    assert whole("a-b-c and x a-b", ["a-b", "a-b-c"]).count("<span") == 2
-    assert whole("ab is better", ["ab"]) == "ab is better"
-    long = "a-" * 20 + "b"
-    assert whole(f"{long} is better", [long]) == f"{long} is better"
-    assert whole("A & B-1", ["& B-1"]) == 'A <span class="whole">&amp; B-1</span>'
-
-
 def test_long_tables_are_folded_and_very_long_ones_are_not_printed() -> None:
-    columns = [("name", "s")]
-    assert not folded(columns, [("x",)] * 15, what="all").startswith("<details")
-    assert folded(columns, [("x",)] * 16, what="all").startswith("<details><summary>all</summary>")
-    assert 'class="note instead"' in folded(columns, [("x",)] * 100, what="all")
+    def page(systems: int) -> str:
+        # Two documents each, of which the first is judged for all.
+        lists = {f"s{number}": f"{chr(200 + 2 * number)}{chr(201 + 2 * number)}" for number in range(systems)}
+        return report_html(findings_of(ranking_of(lists, {text[0]: 1 for text in lists.values()})))
+
+    # 6, 28 and 91 pairs.
+    few, more, many = page(4), page(8), page(14)
+    assert "<details" not in few
+    assert more.count("<details><summary>All 28 pairs") == 1
+    assert "instead" not in Page(more).classes
+    assert many.count('<details class="long"><summary>All 91 pairs') == 1
+    assert "instead" in Page(many).classes
 
 
-def test_an_outlook_by_design_is_about_the_sample(made: earmark.SyntheticCollection) -> None:
+def test_a_forecast_by_design_is_about_the_sample(made: earmark.SyntheticCollection) -> None:
     design = Inference("design")
-    order = earmark.stand(made.runs).appraiser(design).order.order
-    items = earmark.stand(made.runs).setting.collection.item_frame()[order[:60]].select("query", "document")
+    problem = earmark.Campaign.build(made.runs, inference=design, scale=made.judgments.scale).problem
+    items = problem.items[problem.verdicts.order.order[:60]]
     known = items.join(made.judgments.frame.select("query", "document", "gain"), on=["query", "document"])
-    standing = earmark.stand(made.runs, Judgments.from_frame(known, scale=made.judgments.scale))
-    found = find(standing, design)
-    assert found.outlook is not None
-    assert found.outlook.frame().equals(outlook(standing, design).frame())
+    campaign = earmark.Campaign.build(
+        made.runs, Judgments.from_frame(known, scale=made.judgments.scale), inference=design
+    )
+    found = gather_findings(campaign)
+    assert found.forecast is not None
+    assert found.forecast.frame().equals(campaign.forecast().frame())
     page = Page(report_html(found)).said
     assert "if the sample goes on in its order" in page
     assert "more sampled judgments" in page

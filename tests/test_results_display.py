@@ -16,10 +16,9 @@ import pytest
 from IPython.lib.pretty import pretty
 
 import earmark
+from earmark.campaign.campaign import oracle
 from earmark.campaign.loop import play
-from earmark.campaign.outlook import outlook
-from earmark.campaign.pair_questions import play_pairs, propose_pairs
-from earmark.campaign.policies import make_policy
+from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.aggregation import aggregate_preferences
 from earmark.crowd.agreement import random_answering_test
@@ -39,18 +38,17 @@ from earmark.diagnose.coverage import interval_coverage
 from earmark.diagnose.decomposition import decompose_score
 from earmark.diagnose.proper_scores import summarise_errors
 from earmark.inference.preference_tests import compare_preferences
-from earmark.measures.preference import parse_level, preference_outcomes, preference_precision
-from earmark.predictors.base import make_predictor
-from earmark.simulation.pair_campaigns import _Crowd, made_up_world
+from earmark.measures.preference_precision import parse_level, preference_outcomes, preference_precision
+from earmark.simulation.pair_campaigns import made_up_world
 from earmark.simulation.srbench import SrbenchSize, simulated_srbench
 
 # What is neither a result nor holds one: how something is done, or steps on the way.
 INNER = {
-    "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion", "DesignBlock",
-    "FittedScores", "ForecastGroups", "FriedmanRanks", "GroupPlaces", "Ideal", "JudgedLists", "PairAnswers",
-    "PairDesign", "PairEvidence", "PairPosterior", "PairedDifferences", "Points", "PolicyState", "Prospect",
-    "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "DisplayTable", "SignedRanks", "Stack",
-    "StopState", "Study", "Table", "Verdicts", "Wins",
+    "Answers", "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion", "DisplayTable",
+    "Evidence", "FittedScores", "ForecastGroups", "FriedmanRanks", "GroupPlaces", "Ideal", "JudgedLists",
+    "MarginalLikelihood", "OpenPair", "PairAnswers", "PairDesign", "PairPosterior", "PairedDifferences", "Point",
+    "Points", "PolicyState", "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks",
+    "Stack", "StopState", "Table", "Verdicts", "Wins",
 }  # fmt: skip
 PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
 
@@ -83,8 +81,8 @@ def results() -> dict[str, Any]:
     runs = earmark.runs_from_frame(hostile(made.runs.to_polars(), "system", "query", "document"))
     judgments = earmark.judgments_from_frame(hostile(made.judgments.frame, "query", "document"), scale=earmark.FINE)
     metadata = earmark.Metadata(hostile(made.metadata.frame, "document"))
-    standing = earmark.stand(runs, judgments, metadata=metadata)
-    unjudged = earmark.stand(runs, metadata=metadata)
+    judged = earmark.Campaign.build(runs, judgments, metadata=metadata)
+    unjudged = earmark.Campaign.build(runs, metadata=metadata)
     scores = earmark.evaluate(runs, judgments, ["AG@5", "nDCG@5"])
     compared = earmark.compare(scores, "AG@5")
     documents = metadata.frame["document"]
@@ -94,26 +92,21 @@ def results() -> dict[str, Any]:
     group = pl.DataFrame({"query": ["<i>q</i>"] * 6, "document": documents[:6], "group": [1, 1, 2, 2, 3, 3]})
     groups = earmark.OrderedGroups(group)
     apart = np.abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
-    looks = play(
-        unjudged.setting,
-        predictor=make_predictor("uniform", unjudged.setting),
-        policy=make_policy("random"),
-        stop=parse_stop("budget:40"),
-        measure=unjudged.measure,
-        ask=lambda items: standing.gains[items],
-        rng=np.random.default_rng(0),
-        audit=1.0,
+    audited = earmark.Campaign.build(
+        runs, scale=earmark.FINE, predictor="uniform", policy="random", stop="budget:40", audit=1.0
     )
+    looks = [reached.look for reached in play(audited, oracle(judged.gains))]
+    forecast = unjudged.forecast()
     people = pl.concat([judgments.frame.with_columns(pl.lit(f"<i>{who}</i>").alias("assessor")) for who in "ab"])
     several = earmark.judgments_from_frame(people, scale=earmark.FINE)
     found: dict[str, Any] = {}
     for one in (
-        made, runs, judgments, metadata, standing, standing.setting.collection, scores, compared, compared.tests,
-        cliques, groups, earmark.describe(standing.setting.collection), truth_from_judgments(judgments),
-        unjudged.ranking(), unjudged.verdict(), unjudged.proposal("variance", 5, np.random.default_rng(0)),
-        unjudged.check_stop("top:1"),
+        made, runs, judgments, metadata, judged, judged.problem, judged.log, judged.problem.collection,
+        scores, compared, compared.tests,
+        cliques, groups, earmark.describe(judged.problem.collection), truth_from_judgments(judgments),
+        unjudged.ranking, unjudged.verdict, unjudged.propose(5), unjudged.decision,
         earmark.plan(runs, metadata=metadata, stop="budget:40", repeats=9), *looks,
-        standing.appraiser().audit(standing.beliefs), earmark.Matrix(apart, documents[:8], documents[:8]),
+        judged.audit, earmark.Matrix(apart, documents[:8], documents[:8]),
         earmark.simulate_campaigns(runs, judgments, stop="budget:40", predictor="uniform", repeats=2),
         earmark.diagnose_predictor(runs, judgments, share=0.5), *earmark.curves(runs, judgments, "pr").values(),
         assessor_errors(several), graded_alpha(several, rng=np.random.default_rng(0)), compare_groups(groups, groups),
@@ -121,7 +114,7 @@ def results() -> dict[str, Any]:
         accuracy_by_confidence([1.0, 2.0], [0.6, 0.99], [1.0, -1.0]), summarise_errors([0.5], [0.1], [0.7]),
         reliability_curve([[0.9, 0.1], [0.2, 0.8]], [0, 1]), decompose_score([[0.9, 0.1], [0.2, 0.8]], [0, 1]),
         *earmark.read_prototypes(earmark.example_path("cover-prototypes.csv")), *auditions(), *crowds(), *pairs(),
-        Content(tuple(documents[:8]), apart), outlook(unjudged), *outlook(unjudged).prospects,
+        Content(tuple(documents[:8]), apart), forecast, *forecast.pairs,
     ):  # fmt: skip
         found[type(one).__name__] = one
     return found
@@ -156,10 +149,8 @@ def crowds() -> list[Any]:
 
 def pairs() -> list[Any]:
     world = made_up_world(np.random.default_rng(0), queries=6, documents=12, depth=6, pairs=10, needed=3)
-    (look, *_) = play_pairs(
-        world.design, stop=parse_stop("budget:20"), ask=_Crowd(world), rng=np.random.default_rng(0), needed=world.needed
-    )
-    return [world, look, look.estimates, propose_pairs(look.estimates, 5, np.random.default_rng(0))]
+    campaign = PairCampaign.begin(PairProblem(world.design, world.needed, stop=parse_stop("budget:20")))
+    return [world, campaign, campaign.look, campaign.look.estimates, campaign.propose(5)]
 
 
 def classes() -> dict[str, type]:

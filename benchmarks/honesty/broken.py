@@ -36,10 +36,11 @@ import earmark
 from benchmarks.honesty.guaranteed import MEASURE, Held, hold, true_estimates
 from earmark.beliefs.beliefs import UNJUDGED
 from earmark.beliefs.estimates import Estimates
-from earmark.campaign.appraisal import Appraiser, Inference
+from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
-from earmark.campaign.policies import make_policy
+from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import Budget
+from earmark.campaign.verdict import Inference, Verdicts
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.metadata import Metadata
@@ -219,31 +220,20 @@ def one_collection(case: str, number: int) -> Row:
     rng = np.random.default_rng([5, tuple(CASES).index(case), number])
     setting, truth = CASES[case](rng, make_world(rng)).setting()
     true = true_estimates(setting, truth)
-    predictor = _HIERARCHICAL(setting)
-    looks = list(
-        play(
-            setting,
-            predictor=predictor,
-            policy=make_policy("variance"),
-            stop=Budget(JUDGED),
-            measure=MEASURE,
-            ask=truth.__getitem__,
-            rng=rng,
-            batch=BATCH,
-            seed=number,
-            audit=AUDIT,
-        )
-    )
-    appraiser = Appraiser(setting, MEASURE, predictor, inference=Inference("design"), seed=number)
-    audits = [look.audit for look in looks if look.audit is not None]
-    found = diagnose(setting, truth, _HIERARCHICAL(setting), MEASURE, share=SHOWN, rng=rng)
+    problem = Problem(setting, MEASURE, stop=Budget(JUDGED), audit=AUDIT, seed=number)
+    looks = [campaign.look for campaign in play(Campaign(problem), oracle(truth), batch=BATCH)]
+    last = looks[-1]
+    assert last is not None
+    audits = [look.audit for look in looks if look is not None and look.audit is not None]
+    by_audit = Verdicts(setting, MEASURE, problem.model, inference=Inference("design"), seed=number)
+    found = diagnose(problem, truth, share=SHOWN, rng=rng)
     return Row(
         case=case,
         number=number,
         items=truth.size,
-        model=hold(looks[-1].ranking, true),
+        model=hold(last.ranking, true),
         guaranteed=_average([by_sample(setting, truth, true, seed=ORDERS * number + order) for order in range(ORDERS)]),
-        audited=hold(rank_systems(appraiser.by_design(looks[-1].beliefs).estimates), true),
+        audited=hold(rank_systems(by_audit.by_design(last.beliefs).estimates), true),
         flagged=not audits[-1].agrees,
         ever_flagged=any(not audit.agrees for audit in audits),
         diagnosed=float(found.coverage.filter(pl.col("level") == 0.95)["pairs"].item()),
@@ -253,9 +243,9 @@ def one_collection(case: str, number: int) -> Row:
 def by_sample(setting: Setting, truth: Floats, true: Estimates, *, seed: int) -> Held:
     """Judge a sample alone, and hold what it guarantees against the truth."""
     predictor = _HIERARCHICAL(setting)
-    appraiser = Appraiser(setting, MEASURE, predictor, inference=Inference("design"), seed=seed)
-    sampled = np.where(appraiser.item_order.sampled(JUDGED), truth, UNJUDGED)
-    return hold(appraiser.appraise(predictor.predict(sampled)).ranking, true)
+    verdicts = Verdicts(setting, MEASURE, predictor, inference=Inference("design"), seed=seed)
+    sampled = np.where(verdicts.item_order.sampled(JUDGED), truth, UNJUDGED)
+    return hold(verdicts.conclude(predictor.predict(sampled)).ranking, true)
 
 
 def _average(parts: list[Held]) -> Held:
@@ -275,7 +265,7 @@ def table(frame: pl.DataFrame) -> pl.DataFrame:
         held = pl.col(mode).struct
         columns += [
             held.field("pairs").mean().alias(f"{mode}: pairs"),
-            (held.field("pairs").std() / pl.len().sqrt()).alias(f"{mode}: se"),
+            (held.field("pairs").std() / pl.len().sqrt()).fill_null(np.nan).alias(f"{mode}: se"),
             held.field("systems").mean().alias(f"{mode}: systems"),
             held.field("width_pairs").mean().alias(f"{mode}: ± pairs"),
         ]

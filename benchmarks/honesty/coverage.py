@@ -24,13 +24,14 @@ import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.honesty.looks import play_through
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
 from earmark.beliefs.estimates import Estimates
-from earmark.beliefs.exact import system_weights
-from earmark.campaign.appraisal import Estimator
-from earmark.campaign.loop import policy_state
+from earmark.campaign.campaign import Campaign
 from earmark.campaign.policies import make_policy
+from earmark.campaign.problem import Problem
+from earmark.campaign.verdict import Estimator
 from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.inference.confidence import rank_systems
@@ -83,32 +84,19 @@ def one_resample(number: int, methods: tuple[str, ...], mirex: Mirex | None = No
 
 
 def _campaign(number: int, method: str, setting: Setting, truth: Floats) -> Iterator[Row]:
-    name, policy_name, batch = METHODS[method]
-    predictor, policy = PredictorChoice(name)(setting), make_policy(policy_name)
-    rng = np.random.default_rng([number, 7])
+    name, policy, batch = METHODS[method]
+    problem = Problem(setting, parse("AG@5"), PredictorChoice(name), make_policy(policy), seed=number)
     looks = {round(share * truth.size): share for share in SHARES}
     estimators = {measure: Estimator(setting, parse(measure), samples=_SAMPLES) for measure in MEASURES}
     true = {measure: one.estimate(Uniform(setting).predict(truth)) for measure, one in estimators.items()}
-    weights = system_weights(setting.collection, parse("AG@5"), scale=setting.scale)
-    gains = setting.unjudged
-    beliefs = predictor.predict(gains)
-    while True:
-        judged = int(np.count_nonzero(gains >= 0))
-        ranking = rank_systems(estimators["AG@5"].estimate(beliefs))
+    for campaign in play_through(Campaign(problem), truth, looks, batch=batch):
+        judged = campaign.judged
         if judged in looks:
             for measure, estimator in estimators.items():
-                found = estimator.estimate(beliefs)
+                found = estimator.estimate(campaign.beliefs)
                 yield _row(number, method, measure, looks[judged], judged, found, true[measure])
         else:
-            yield _row(number, method, "AG@5", -1.0, judged, ranking.estimates, true["AG@5"])
-        if judged == max(looks):
-            return
-        room = min(batch, min(look for look in looks if look > judged) - judged)
-        state = policy_state(setting, weights, beliefs, ranking)
-        items = policy.propose(state, room, rng).items
-        gains = gains.copy()
-        gains[items] = truth[items]
-        beliefs = predictor.predict(gains)
+            yield _row(number, method, "AG@5", -1.0, judged, campaign.ranking.estimates, true["AG@5"])
 
 
 def _row(number: int, method: str, measure: str, share: float, judged: int, found: Estimates, true: Estimates) -> Row:

@@ -31,7 +31,7 @@ import earmark
 from benchmarks.honesty.mirex import Mirex, load_mirex
 from earmark.beliefs.beliefs import UNJUDGED, item_gains
 from earmark.beliefs.estimates import Estimates
-from earmark.campaign.appraisal import Appraiser, Estimator, Inference
+from earmark.campaign.verdict import Estimator, Inference, Verdicts
 from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
 from earmark.inference.confidence import Ranking, rank_systems
@@ -114,14 +114,14 @@ def one_seed(setting: Setting, truth: Floats, seed: int, *, sizes: tuple[int, ..
     """Judge one sample, and estimate from its first items."""
     true = true_estimates(setting, truth)
     predictor = PredictorChoice("hierarchical")(setting)
-    appraiser = Appraiser(setting, MEASURE, predictor, inference=Inference("design"), seed=seed)
-    order = appraiser.item_order
+    verdicts = Verdicts(setting, MEASURE, predictor, inference=Inference("design"), seed=seed)
+    order = verdicts.item_order
     by_items = DesignEstimator(setting.collection, MEASURE, scale=setting.scale, order=order)
     for judged in sizes:
         gains = np.where(order.sampled(judged), truth, UNJUDGED)
         beliefs = predictor.predict(gains)
         found = {
-            "hierarchical": appraiser.by_design(beliefs),
+            "hierarchical": verdicts.by_design(beliefs),
             "mean of others": by_items.estimate(gains, mean_of_others(gains)),
             "upside down": by_items.estimate(gains, setting.scale.top - beliefs.leave_one_out()),
         }

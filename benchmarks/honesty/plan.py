@@ -18,18 +18,18 @@ import numpy as np
 import earmark
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
+from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.campaign.plan import FEWEST_FOR_A_RANGE, Plan, plan
-from earmark.campaign.policies import make_policy
+from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import StopRule, parse_stop
 from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
 from earmark.predictors.base import Setting
-from earmark.predictors.choose import PredictorChoice
 
 COLLECTIONS, SYSTEMS, QUERIES = 20, 8, 30
 RULES = ("mean:0.9", "decided:0.8")
-PREDICTOR, POLICY, BATCH = PredictorChoice("hierarchical"), make_policy("variance"), 20
+BATCH = 20
 MEASURE = earmark.parse("AG@5")
 
 
@@ -63,26 +63,9 @@ def draw_collection(mirex: Mirex, rng: np.random.Generator) -> tuple[Setting, Fl
 
 def plan_and_play(setting: Setting, truth: Floats, rule: StopRule, *, seed: int) -> tuple[Plan, int]:
     """Make a plan, and count the judgments of the real campaign."""
-    planned = plan(
-        setting,
-        predictor=PREDICTOR,
-        policy=POLICY,
-        stop=rule,
-        measure=MEASURE,
-        rng=np.random.default_rng([8, seed]),
-        repeats=FEWEST_FOR_A_RANGE,
-        batch=BATCH,
-    )
-    *_, last = play(
-        setting,
-        predictor=PREDICTOR(setting),
-        policy=POLICY,
-        stop=rule,
-        measure=MEASURE,
-        ask=truth.__getitem__,
-        rng=np.random.default_rng([9, seed]),
-        batch=BATCH,
-    )
+    campaign = Campaign(Problem(setting, MEASURE, stop=rule, seed=seed))
+    planned = plan(campaign, repeats=FEWEST_FOR_A_RANGE, batch=BATCH)
+    *_, last = play(campaign, oracle(truth), batch=BATCH)
     return planned, last.judged
 
 

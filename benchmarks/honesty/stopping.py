@@ -35,14 +35,16 @@ from benchmarks.honesty.guaranteed import MEASURE, held_intervals, hold, true_es
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
 from earmark.beliefs.estimates import Estimates
-from earmark.campaign.appraisal import Inference, Mode
+from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.campaign.policies import make_policy
+from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import Never, StopRule, StopState, parse_stop
+from earmark.campaign.verdict import Inference, Mode
 from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
-from earmark.inference.anytime import FIRST_LOOK, AnyTime
 from earmark.inference.confidence import Ranking, rank_systems
+from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.predictors.base import Setting
 from earmark.predictors.choose import PredictorChoice
 
@@ -130,20 +132,17 @@ def one_resample(mirex: Mirex, number: int, methods: tuple[str, ...] = tuple(MET
 
 def _campaign(setting: Setting, truth: Floats, method: str, number: int) -> list[Ranking]:
     predictor, policy, mode = METHODS[method]
-    looks = play(
+    problem = Problem(
         setting,
-        predictor=PredictorChoice(predictor)(setting),
-        policy=make_policy(policy),
-        stop=Never(),
-        measure=MEASURE,
-        ask=truth.__getitem__,
-        rng=np.random.default_rng([37, number]),
-        batch=BATCH,
-        update_every=BATCH,
+        MEASURE,
+        PredictorChoice(predictor),
+        make_policy(policy),
+        Never(),
+        Inference(mode),
         seed=number,
-        inference=Inference(mode),
+        update_every=BATCH,
     )
-    return [look.ranking for look in looks]
+    return [campaign.ranking for campaign in play(Campaign(problem), oracle(truth), batch=BATCH)]
 
 
 def _stops(rankings: list[Ranking], true: Estimates, method: str, number: int) -> Iterator[Stop]:

@@ -17,12 +17,12 @@ import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.honesty.looks import play_through
 from earmark.beliefs.beliefs import item_gains
-from earmark.beliefs.exact import system_weights
-from earmark.campaign.appraisal import Estimator
-from earmark.campaign.loop import policy_state
+from earmark.campaign.campaign import Campaign
 from earmark.campaign.policies import make_policy
-from earmark.data.arrays import Floats
+from earmark.campaign.problem import Problem
+from earmark.campaign.verdict import Estimator
 from earmark.data.collection import Collection
 from earmark.data.conversion import judgments_from_frame
 from earmark.data.judgments import Judgments
@@ -80,47 +80,37 @@ def text_collection(rng: np.random.Generator, *, systems: int = 40, queries: int
     return runs, judgments
 
 
-def campaign(
-    runs: Runs, judgments: Judgments, *, predictor: str, policy: str, measure: str, rng: np.random.Generator
-) -> list[dict[str, float]]:
-    """Play a campaign with a tenth of every step at a time and look at the shares."""
+def look_at(runs: Runs, judgments: Judgments, *, predictor: str, policy: str, measure: str) -> list[dict[str, float]]:
+    """Play a campaign with a fiftieth of the items at a time and look at the shares."""
     chosen = earmark.parse(measure)
     collection = Collection.from_runs(runs, depth=chosen.cutoff)
     setting = Setting(collection, judgments.scale)
     truth = np.maximum(item_gains(collection, judgments), 0.0)
-    estimator, by_average = Estimator(setting, chosen, samples=400), Estimator(setting, earmark.parse("AG@10"))
+    estimator = Estimator(setting, chosen, samples=400)
     true = estimator.estimate(Uniform(setting).predict(truth))
-    weights = system_weights(collection, earmark.parse("AG@10"), scale=setting.scale)
-    made, chooser = PredictorChoice(predictor)(setting), make_policy(policy)
+    # Items are chosen by average gain, whatever the measure.
+    problem = Problem(setting, earmark.parse("AG@10"), PredictorChoice(predictor), make_policy(policy))
     looks = {round(share * truth.size): share for share in SHARES}
-    gains: Floats = setting.unjudged
     rows = []
-    while True:
-        beliefs = made.predict(gains)
-        judged = beliefs.n_judged
-        if judged in looks:
-            ranking = rank_systems(estimator.estimate(beliefs))
-            fact, compared = true.differences.mean, ranking.compared
-            holds = (ranking.difference_low <= fact) & (fact <= ranking.difference_high)
-            within = (ranking.low <= true.scores.mean) & (true.scores.mean <= ranking.high)
-            right = np.sign(ranking.estimates.differences.mean) == np.sign(fact)
-            rows.append(
-                {
-                    "share": looks[judged],
-                    "pairs": float(holds[compared].mean()),
-                    "systems": float(within.mean()),
-                    "confidence": float(ranking.confidence[compared].mean()),
-                    "accuracy": float((right | (fact == 0))[compared].mean()),
-                    "half_width": float((ranking.high - ranking.low).mean() / 2),
-                }
-            )
-            if judged == max(looks):
-                return rows
-        room = min(max(10, truth.size // 50), min(look for look in looks if look > judged) - judged)
-        state = policy_state(setting, weights, beliefs, rank_systems(by_average.estimate(beliefs)))
-        items = chooser.propose(state, room, rng).items
-        gains = gains.copy()
-        gains[items] = truth[items]
+    for campaign in play_through(Campaign(problem), truth, looks, batch=max(10, truth.size // 50)):
+        if campaign.judged not in looks:
+            continue
+        ranking = rank_systems(estimator.estimate(campaign.beliefs))
+        fact, compared = true.differences.mean, ranking.compared
+        holds = (ranking.difference_low <= fact) & (fact <= ranking.difference_high)
+        within = (ranking.low <= true.scores.mean) & (true.scores.mean <= ranking.high)
+        right = np.sign(ranking.estimates.differences.mean) == np.sign(fact)
+        rows.append(
+            {
+                "share": looks[campaign.judged],
+                "pairs": float(holds[compared].mean()),
+                "systems": float(within.mean()),
+                "confidence": float(ranking.confidence[compared].mean()),
+                "accuracy": float((right | (fact == 0))[compared].mean()),
+                "half_width": float((ranking.high - ranking.low).mean() / 2),
+            }
+        )
+    return rows
 
 
 def main() -> None:
@@ -133,9 +123,8 @@ def main() -> None:
     rows = []
     for predictor, policy in (("hierarchical", "variance"), ("hierarchical", "random"), ("ordinal", "mtc")):
         for number in range(told.collections):
-            rng = np.random.default_rng([11, number])
-            made = text_collection(rng, systems=told.systems)
-            looks = campaign(*made, predictor=predictor, policy=policy, measure=told.measure, rng=rng)
+            made = text_collection(np.random.default_rng([11, number]), systems=told.systems)
+            looks = look_at(*made, predictor=predictor, policy=policy, measure=told.measure)
             rows += [{"method": f"{predictor}, {policy}", **look} for look in looks]
     table = pl.DataFrame(rows).group_by("method", "share", maintain_order=True).mean()
     with pl.Config(tbl_rows=-1, float_precision=3, tbl_hide_dataframe_shape=True, tbl_width_chars=120):

@@ -1,8 +1,8 @@
 """Fit the same ordinal regression with earmark and with statsmodels: times, their ratio, and how far they agree.
 
 ``python -m benchmarks.ordinal`` draws 20,000 rows with 6 features and 10 levels from a known model, fits them with
-`earmark.predictors.ordinal.fit_ordinal` and with statsmodels' ``OrderedModel`` by several of its optimisers, in one
-process, taking turns. The fastest of them sets the ratio; all of them have to agree.
+`earmark.predictors.ordinal_regression.fit_ordinal` and with statsmodels' ``OrderedModel`` by several of its optimisers,
+in one process, taking turns. The fastest of them sets the ratio; all of them have to agree.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from earmark.predictors.ordinal import fit_ordinal
+from earmark.predictors.ordinal_regression import fit_ordinal
 
 TARGET_RATIO = 20.0
 TARGET_DIFFERENCE = 1e-4

@@ -22,19 +22,22 @@ TARGET_MEGABYTES = 250
 _PLAY = """
 import resource, sys
 import earmark
-from earmark.predictors.choose import PredictorChoice
+from earmark.campaign.problem import Problem
 from earmark.simulation.campaigns import Study, simulate
 folder, budget = sys.argv[1:]
 def used():
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
-study = Study(
+judgments = earmark.read_judgments(f"{folder}/judgments.txt")
+problem = Problem.build(
     earmark.read_runs(f"{folder}/runs.txt"),
-    earmark.read_judgments(f"{folder}/judgments.txt"),
-    earmark.parse("AG@5"),
-    PredictorChoice("mtc-judge"),
+    judgments=judgments,
+    measure="AG@5",
+    predictor="mtc-judge",
     metadata=earmark.read_metadata(f"{folder}/metadata.txt"),
     stop=f"budget:{budget}",
+    update_every=20,
 )
+study = Study(problem, judgments)
 before = used()
 last = list(simulate(study))[-1]
 peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from earmark import plots as plots
     from earmark import report as report
     from earmark import simulation as simulation
-    from earmark.campaign.appraisal import Inference, Verdict
-    from earmark.campaign.one_call import plan, propose, rank
-    from earmark.campaign.outlook import outlook
+    from earmark.campaign.campaign import Campaign, step
+    from earmark.campaign.evidence import Answers
+    from earmark.campaign.forecast import Forecast
     from earmark.campaign.plan import Plan
-    from earmark.campaign.prospects import Outlook
-    from earmark.campaign.standing import Standing, stand
+    from earmark.campaign.problem import Problem
+    from earmark.campaign.verdict import Inference, Verdict
     from earmark.data.collection import Collection, describe
     from earmark.data.content import Content, read_content
     from earmark.data.conversion import (
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from earmark.data.examples import example_path
     from earmark.data.ground_truth import Cliques, GroundTruth, OrderedGroups
     from earmark.data.judgments import Judgments
+    from earmark.data.log import AnswerLog
     from earmark.data.matrices import Matrix, read_matrix, runs_from_matrices
     from earmark.data.metadata import Metadata
     from earmark.data.preference_files import read_preferences, write_preferences
@@ -54,20 +55,21 @@ if TYPE_CHECKING:
     from earmark.data.writers import write_judgments, write_questions, write_runs
     from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError
     from earmark.evaluation import Scores, curves, evaluate
+    from earmark.inference.comparison import Comparison, compare, correlate
     from earmark.inference.confidence import Ranking
-    from earmark.inference.systems import Comparison, compare, correlate
     from earmark.measures import Measure, parse
     from earmark.measures.audition import audition, read_prototypes
-    from earmark.simulation.judged import Simulation, diagnose_predictor, simulate_campaigns
+    from earmark.shortcuts import diagnose_predictor, plan, propose, rank, simulate_campaigns
+    from earmark.simulation.campaigns import Simulation
     from earmark.simulation.synthetic import SyntheticCollection, synthetic_collection
 
 _HOME = {
-    "earmark.campaign.appraisal": ("Inference", "Verdict"),
-    "earmark.campaign.one_call": ("plan", "propose", "rank"),
-    "earmark.campaign.outlook": ("outlook",),
+    "earmark.campaign.verdict": ("Inference", "Verdict"),
+    "earmark.campaign.campaign": ("Campaign", "step"),
+    "earmark.campaign.evidence": ("Answers",),
+    "earmark.campaign.forecast": ("Forecast",),
     "earmark.campaign.plan": ("Plan",),
-    "earmark.campaign.prospects": ("Outlook",),
-    "earmark.campaign.standing": ("Standing", "stand"),
+    "earmark.campaign.problem": ("Problem",),
     "earmark.data.collection": ("Collection", "describe"),
     "earmark.data.content": ("Content", "read_content"),
     "earmark.data.conversion": (
@@ -83,6 +85,7 @@ _HOME = {
     "earmark.data.examples": ("example_path",),
     "earmark.data.ground_truth": ("Cliques", "GroundTruth", "OrderedGroups"),
     "earmark.data.judgments": ("Judgments",),
+    "earmark.data.log": ("AnswerLog",),
     "earmark.data.matrices": ("Matrix", "read_matrix", "runs_from_matrices"),
     "earmark.data.metadata": ("Metadata",),
     "earmark.data.preference_files": ("read_preferences", "write_preferences"),
@@ -94,10 +97,11 @@ _HOME = {
     "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError"),
     "earmark.evaluation": ("Scores", "curves", "evaluate"),
     "earmark.inference.confidence": ("Ranking",),
-    "earmark.inference.systems": ("Comparison", "compare", "correlate"),
+    "earmark.inference.comparison": ("Comparison", "compare", "correlate"),
     "earmark.measures": ("Measure", "parse"),
     "earmark.measures.audition": ("audition", "read_prototypes"),
-    "earmark.simulation.judged": ("Simulation", "diagnose_predictor", "simulate_campaigns"),
+    "earmark.shortcuts": ("diagnose_predictor", "plan", "propose", "rank", "simulate_campaigns"),
+    "earmark.simulation.campaigns": ("Simulation",),
     "earmark.simulation.synthetic": ("SyntheticCollection", "synthetic_collection"),
 }
 _SUBMODULES = ("crowd", "diagnose", "plots", "report", "simulation")
@@ -106,11 +110,15 @@ __all__ = [
     "BINARY",
     "BROAD",
     "FINE",
+    "AnswerLog",
+    "Answers",
+    "Campaign",
     "Cliques",
     "Collection",
     "Comparison",
     "Content",
     "EarmarkError",
+    "Forecast",
     "GroundTruth",
     "Inference",
     "InputError",
@@ -120,16 +128,15 @@ __all__ = [
     "Metadata",
     "NotConverged",
     "OrderedGroups",
-    "Outlook",
     "ParameterError",
     "Plan",
     "Preferences",
+    "Problem",
     "Ranking",
     "Runs",
     "Scale",
     "Scores",
     "Simulation",
-    "Standing",
     "SyntheticCollection",
     "Verdict",
     "__version__",
@@ -145,7 +152,6 @@ __all__ = [
     "judgments_from_frame",
     "judgments_from_records",
     "judgments_to_dict",
-    "outlook",
     "parse",
     "parse_scale",
     "plan",
@@ -166,7 +172,7 @@ __all__ = [
     "runs_from_records",
     "runs_to_dict",
     "simulate_campaigns",
-    "stand",
+    "step",
     "synthetic_collection",
     "write_judgments",
     "write_preferences",

@@ -19,8 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.conversion import refuse_paths
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.given import refuse_paths
 from earmark.data.ground_truth import (
     Cliques,
     GroundTruth,
@@ -29,13 +29,13 @@ from earmark.data.ground_truth import (
     truth_from_groups,
     truth_from_judgments,
 )
+from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.judgments import Aggregation, Judgments
-from earmark.data.matching import JudgedLists, match
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
 from earmark.measures import Measure, parse_all
-from earmark.measures.counting import is_relevant
 from earmark.measures.curves import CurveName, Curves, draw_curves
+from earmark.measures.relevance import is_relevant
 from earmark.wording import counted
 
 Missing = Literal["zero", "drop"]

@@ -46,7 +46,7 @@ def random_beliefs(
     """Believe something else about every item."""
     probabilities = rng.dirichlet(np.ones(len(scale.gains)), collection.n_items)
     beliefs = from_probabilities(probabilities, scale=scale)
-    return beliefs.judge(list(judged), list(judged.values())) if judged else beliefs
+    return beliefs.with_judgments(list(judged), list(judged.values())) if judged else beliefs
 
 
 def assignments(beliefs: IndependentBeliefs) -> Iterator[tuple[float, Floats]]:

@@ -14,7 +14,7 @@ from earmark.beliefs.beliefs import UNJUDGED, Beliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import Observations
 from earmark.beliefs.estimates import mixture_moments
-from earmark.beliefs.exact import LinearEstimator, estimate_linear, system_weights
+from earmark.beliefs.exact_estimates import LinearEstimator, estimate_linear, system_weights
 from earmark.beliefs.montecarlo import estimate_montecarlo
 from earmark.data.collection import Collection
 from earmark.data.metadata import Metadata
@@ -75,7 +75,6 @@ def test_they_keep_the_contract_of_beliefs(scale, judged):
         quadratic = beliefs.quadratic(given)
         np.testing.assert_allclose(quadratic, quadratic.T, atol=1e-9 * scale.top**2)
         assert np.linalg.eigvalsh(quadratic).min() >= -1e-9 * scale.top**2
-        assert np.all(beliefs.row_variances(given) >= 0)
     out = beliefs.leave_one_out()
     assert np.all((out >= 0) & (out <= scale.top))
     np.testing.assert_allclose(out[~known], beliefs.mean[~known])
@@ -94,17 +93,14 @@ def test_everything_is_a_mixture_of_conditioned_normal_distributions():
     np.testing.assert_allclose(beliefs.quadratic(weights), weights @ whole @ weights.T, atol=1e-9)
     left = ~beliefs.judged & (means.mean(axis=0) > 0.01) & (means.mean(axis=0) < 1.99)
     np.testing.assert_allclose(beliefs.mean[left], means.mean(axis=0)[left])
-    # Single items and rows of queries take the covariance from the most probable variances, the means from all.
+    # Single items take the covariance from the most probable variances, the means from all.
     central = Dense(beliefs.model, beliefs.observed, beliefs.variances).posterior_covariance * top**2
     central = central + np.cov(means.T, bias=True)
     np.testing.assert_allclose(beliefs.variance, np.diagonal(central), atol=1e-9)
-    np.testing.assert_allclose(beliefs.row_variances(weights), np.diagonal(weights @ central @ weights.T), atol=1e-9)
 
 
-def test_with_one_set_of_variances_rows_items_and_sums_agree():
+def test_with_one_set_of_variances_items_and_sums_agree():
     beliefs = beliefs_of(small_collection(1), judged=7, sets=1)
-    weights = np.random.default_rng(1).normal(0, 1, (5, beliefs.n_items))
-    np.testing.assert_allclose(beliefs.row_variances(weights), np.diagonal(beliefs.quadratic(weights)), rtol=1e-7)
     np.testing.assert_allclose(beliefs.variance, np.diagonal(beliefs.quadratic(np.eye(beliefs.n_items))), atol=1e-6)
 
 
@@ -210,22 +206,6 @@ def test_estimates_are_weighted_sums(sets):
     assert (estimates.scores.df is None) == (sets == 1)
 
 
-def test_every_query_by_itself():
-    collection = small_collection(1)
-    beliefs = beliefs_of(collection, judged=7)
-    estimator = LinearEstimator(collection, AG, scale=FINE)
-    by_query = estimator.estimate_queries(beliefs)
-    whole = estimator.estimate(beliefs)
-    np.testing.assert_allclose(by_query.scores.mean.mean(axis=0), whole.scores.mean)
-    weights = system_weights(collection, AG, scale=FINE).toarray() * len(collection.queries)
-    for query in range(3):
-        here = weights * (collection.item_query == query)
-        np.testing.assert_allclose(by_query.scores.variance[query], beliefs.row_variances(here))
-        np.testing.assert_allclose(
-            by_query.differences.variance[query], beliefs.row_variances(here[whole.a] - here[whole.b])
-        )
-
-
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_judging_everything_leaves_the_true_scores_and_no_variance(scale):
     collection = small_collection(0)
@@ -236,10 +216,6 @@ def test_judging_everything_leaves_the_true_scores_and_no_variance(scale):
     np.testing.assert_allclose(estimates.scores.mean, weights @ beliefs.judged_gain, atol=1e-12)
     for moments in (estimates.scores, estimates.differences):
         assert np.all(moments.variance == 0)
-    by_query = estimator.estimate_queries(beliefs)
-    assert np.all(by_query.scores.variance == 0)
-    assert np.all(by_query.differences.variance == 0)
-    assert np.all(beliefs.row_variances(weights) == 0)
     assert np.abs(beliefs.quadratic(weights)).max() < 1e-24
     confidence = rank_systems(estimates).confidence
     assert np.all((confidence == 1) | (estimates.differences.mean == 0))

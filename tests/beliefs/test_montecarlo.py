@@ -11,9 +11,9 @@ from enumerated import FIVE, Lists, average_precision, collection_of, mean_momen
 import earmark
 from earmark.beliefs import beliefs as beliefs_module
 from earmark.beliefs.beliefs import item_gains, uniform_beliefs
-from earmark.beliefs.exact import estimate_linear
+from earmark.beliefs.exact_estimates import estimate_linear
 from earmark.beliefs.montecarlo import estimate, estimate_montecarlo, over_pool, sample_scores
-from earmark.data.matching import JudgedLists
+from earmark.data.judged_lists import JudgedLists
 from earmark.data.scales import BROAD, FINE
 from earmark.errors import ParameterError
 from earmark.measures import Measure, parse, registered
@@ -163,7 +163,7 @@ def test_lists_are_identical_as_far_as_a_measure_looks():
     assert not estimate_montecarlo(collection, beliefs, parse("nDCG@3"), **options).identical.any()
     assert not estimate_montecarlo(collection, beliefs, parse("nDCG"), **options).identical.any()
     # Nothing is uncertain and the scores are equal, but the lists are not.
-    judged = beliefs.judge([0, 1, 2, 3], [1, 1, 1, 1])
+    judged = beliefs.with_judgments([0, 1, 2, 3], [1, 1, 1, 1])
     tied = estimate_montecarlo(collection, judged, parse("nDCG@3"), **options)
     assert not tied.identical.any()
     assert tied.differences.mean.tolist() == [0.0]

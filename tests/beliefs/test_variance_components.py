@@ -75,7 +75,7 @@ def test_without_observations_the_prior_is_the_answer():
     prior = VariancePrior(np.linspace(-5, -2, n), np.linspace(0.3, 1, n))
     fitted = fit_variances(model, Observations.exact(model, np.array([], dtype=np.int64), np.array([])), prior)
     np.testing.assert_array_equal(fitted.peak, prior.centre)
-    np.testing.assert_allclose(fitted.covariance, np.diag(prior.spread**2))
+    np.testing.assert_allclose(fitted.covariance, np.diag(prior.sd**2))
     np.testing.assert_allclose(fitted.variances, np.exp(prior.centre))
 
 
@@ -86,7 +86,7 @@ def test_the_fit_is_a_peak():
     prior = VariancePrior(np.full(n, -4.0), np.full(n, 0.7))
 
     def density(at):
-        return log_density(model, observed, np.exp(at)) - 0.5 * np.sum(((at - prior.centre) / prior.spread) ** 2)
+        return log_density(model, observed, np.exp(at)) - 0.5 * np.sum(((at - prior.centre) / prior.sd) ** 2)
 
     fitted = fit_variances(model, observed, prior)
     top = density(fitted.peak)

@@ -15,7 +15,7 @@ from benchmarks.honesty import broken, guaranteed, stopping
 from scipy import stats
 
 from earmark.beliefs.estimates import all_pairs
-from earmark.beliefs.exact import system_weights
+from earmark.beliefs.exact_estimates import system_weights
 from earmark.inference.design_based import weight_rows
 
 

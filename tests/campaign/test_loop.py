@@ -9,14 +9,18 @@ import pytest
 
 import earmark
 from earmark.beliefs.beliefs import item_gains
-from earmark.campaign.appraisal import Inference, judging_measure
-from earmark.campaign.loop import Look, play
-from earmark.campaign.policies import make_policy
+from earmark.campaign.campaign import Campaign, Look, oracle
+from earmark.campaign.evidence import Answers
+from earmark.campaign.loop import play
+from earmark.campaign.policies import Proposal, make_policy
+from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import parse_stop
+from earmark.campaign.verdict import Inference, judging_measure
 from earmark.data.collection import Collection
 from earmark.data.runs import join_runs
 from earmark.errors import ParameterError
-from earmark.predictors import Setting, make_predictor
+from earmark.predictors import Setting
+from earmark.predictors.choose import PredictorChoice
 from earmark.simulation import synthetic_collection
 from earmark.simulation.synthetic import SyntheticCollection
 
@@ -26,45 +30,49 @@ def made() -> SyntheticCollection:
     return synthetic_collection(np.random.default_rng(8), systems=4, queries=15, documents=200)
 
 
-def looks(
+def problem_of(
     made: SyntheticCollection,
     *,
     predictor: str = "mtc-judge",
     policy: str = "mtc",
     stop: str = "none",
     measure: str = "AG@5",
-    batch: int = 20,
     update_every: int = 20,
     seed: int = 0,
     inference: Inference | None = None,
     audit: float = 0.0,
-) -> list[Look]:
-    collection = Collection.from_runs(made.runs, metadata=made.metadata)
-    setting = Setting(collection, made.judgments.scale)
-    truth = item_gains(collection, made.judgments)
+) -> Problem:
+    """Whatever the measure's cutoff, all results are items: those that matter to nobody may be judged too."""
+    return Problem(
+        Setting(Collection.from_runs(made.runs, metadata=made.metadata), made.judgments.scale),
+        earmark.parse(measure),
+        PredictorChoice(predictor),
+        make_policy(policy),
+        parse_stop(stop),
+        inference or Inference(),
+        audit,
+        seed,
+        update_every=update_every,
+    )
+
+
+def moments(made: SyntheticCollection, batch: int = 20, **how: object) -> list[Campaign]:
+    """Play a campaign through, and return it at every look."""
+    problem = problem_of(made, **how)  # type: ignore[arg-type]
+    answer = oracle(item_gains(problem.collection, made.judgments))
     asked: list[int] = []
 
-    def ask(items: np.ndarray) -> np.ndarray:
-        asked.extend(items.tolist())
+    def ask(campaign: Campaign, proposal: Proposal) -> Answers:
+        asked.extend(proposal.items.tolist())
         assert len(set(asked)) == len(asked), "an item was asked twice"
-        return truth[items]
+        return answer(campaign, proposal)
 
-    return list(
-        play(
-            setting,
-            predictor=make_predictor(predictor, setting),
-            policy=make_policy(policy),
-            stop=parse_stop(stop),
-            measure=earmark.parse(measure),
-            ask=ask,
-            rng=np.random.default_rng(seed),
-            batch=batch,
-            update_every=update_every,
-            seed=seed,
-            inference=inference,
-            audit=audit,
-        )
-    )
+    return list(play(Campaign(problem), ask, batch=batch))
+
+
+def looks(made: SyntheticCollection, batch: int = 20, **how: object) -> list[Look]:
+    seen = [campaign.look for campaign in moments(made, batch, **how)]
+    return [look for look in seen if look is not None]
 
 
 def true_scores(made: SyntheticCollection, measure: str = "AG@5") -> np.ndarray:
@@ -87,6 +95,39 @@ def test_the_same_seed_gives_the_same_campaign(made: SyntheticCollection) -> Non
         np.testing.assert_array_equal(a.judged_gain, b.judged_gain)
         np.testing.assert_array_equal(a.ranking.confidence, b.ranking.confidence)
     assert not np.array_equal(first[-1].judged_gain, other[-1].judged_gain)
+
+
+@pytest.mark.parametrize(
+    ("predictor", "how"),
+    [
+        ("uniform", {"policy": "random"}),
+        ("mtc-judge", {"update_every": 7}),
+        ("ordinal", {"policy": "variance"}),
+        ("hierarchical", {"policy": "variance", "audit": 0.3}),
+        ("hierarchical", {"policy": "proportional", "inference": Inference("design")}),
+        ("mtc-output", {"policy": "balanced", "inference": Inference(target="population")}),
+    ],
+)
+def test_a_fresh_start_from_the_same_answers_is_the_same_campaign(
+    made: SyntheticCollection, predictor: str, how: dict[str, object]
+) -> None:
+    """To the bit: nothing but the problem and the log decides."""
+    for played in moments(made, batch=17, predictor=predictor, stop="budget:68", **how):
+        # The problem is new too, and with it the predictor.
+        fresh = Campaign(problem_of(made, predictor=predictor, stop="budget:68", **how), played.log)  # type: ignore[arg-type]
+        before, after = played.look, fresh.look
+        assert before is not None
+        assert after is not None
+        assert played.problem.digest == fresh.problem.digest
+        np.testing.assert_array_equal(before.judged_gain, after.judged_gain)
+        np.testing.assert_array_equal(before.beliefs.mean, after.beliefs.mean)
+        np.testing.assert_array_equal(before.beliefs.variance, after.beliefs.variance)
+        np.testing.assert_array_equal(before.ranking.low, after.ranking.low)
+        np.testing.assert_array_equal(before.ranking.confidence, after.ranking.confidence)
+        assert before.decision == after.decision
+        assert before.audit == after.audit
+        np.testing.assert_array_equal(played.propose(17).items, fresh.propose(17).items)
+        np.testing.assert_array_equal(played.propose(17).priority, fresh.propose(17).priority)
 
 
 def test_judgments_come_in_batches_until_the_budget(made: SyntheticCollection) -> None:
@@ -132,8 +173,10 @@ def test_measures_that_are_not_linear_are_judged_by_average_gain() -> None:
 
 
 def test_a_batch_has_at_least_one_item(made: SyntheticCollection) -> None:
-    with pytest.raises(ParameterError, match="are 1 or more, got 0 and 20"):
+    with pytest.raises(ParameterError, match="a batch is 1 or more, got 0"):
         looks(made, batch=0)
+    with pytest.raises(ParameterError, match="between two updates is 1 or more, got 0"):
+        looks(made, update_every=0)
 
 
 # ---- verdicts of other kinds -----------------------------------------------------------------------------------------
@@ -227,7 +270,7 @@ def test_at_any_time_by_design_counts_what_matters(made: SyntheticCollection) ->
 
 @pytest.mark.parametrize("inference", [Inference(anytime=True), Inference("design")], ids=["anytime", "design"])
 def test_a_budget_that_ends_before_the_first_look_is_refused(made: SyntheticCollection, inference: Inference) -> None:
-    with pytest.raises(ParameterError, match="budget:25 ends the campaign before there is anything to say: by design"):
+    with pytest.raises(ParameterError, match="ends before there is anything to say: by design at least 30"):
         looks(made, policy="proportional", inference=inference, stop="budget:25")
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import earmark
-from earmark.beliefs.beliefs import Answers, Beliefs, item_gains
+from earmark.beliefs.beliefs import AssessorGains, Beliefs, item_gains
+from earmark.campaign.campaign import Campaign, oracle
+from earmark.campaign.evidence import Answers
 from earmark.campaign.loop import play
 from earmark.campaign.plan import Plan, plan, usual_batch
 from earmark.campaign.policies import make_policy
+from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import parse_stop
 from earmark.data.collection import Collection
 from earmark.errors import ParameterError
 from earmark.predictors import Setting
-from earmark.predictors.base import Predictor
+from earmark.predictors.base import Maker, Predictor
 from earmark.predictors.choose import PredictorChoice
 from earmark.simulation import synthetic_collection
 from earmark.simulation.synthetic import SyntheticCollection
@@ -37,32 +43,38 @@ def truth(made: SyntheticCollection, setting: Setting) -> np.ndarray:
     return item_gains(setting.collection, made.judgments)
 
 
-def some(truth: np.ndarray, count: int) -> np.ndarray:
+def some(truth: np.ndarray, count: int) -> Answers:
     """Judge every other item, `count` of them."""
-    gains = np.full(truth.size, -1.0)
-    gains[: 2 * count : 2] = truth[: 2 * count : 2]
-    return gains
+    items = np.arange(0, 2 * count, 2)
+    return Answers(items, truth[items])
+
+
+def campaign(
+    setting: Setting,
+    stop: str,
+    *,
+    predictor: str | Maker = "hierarchical",
+    policy: str = "variance",
+    margin: float = 0.0,
+    seed: int = 0,
+    so_far: Answers | None = None,
+) -> Campaign:
+    maker = PredictorChoice(predictor) if isinstance(predictor, str) else predictor
+    rule = parse_stop(stop, margin=margin)
+    start = Campaign(Problem(setting, MEASURE, maker, make_policy(policy), rule, seed=seed))
+    return start if so_far is None else start.with_answers(so_far)
 
 
 def planned(
     setting: Setting,
     stop: str,
     *,
-    predictor: str = "hierarchical",
-    policy: str = "variance",
-    seed: int = 0,
-    **more: object,
+    repeats: int = 3,
+    batch: int = 20,
+    progress: Callable[[int], None] | None = None,
+    **how: Any,
 ) -> Plan:
-    options: dict[str, object] = {"repeats": 3, "batch": 20, **more}
-    return plan(
-        setting,
-        predictor=PredictorChoice(predictor),
-        policy=make_policy(policy),
-        stop=parse_stop(stop),
-        measure=MEASURE,
-        rng=np.random.default_rng(seed),
-        **options,  # type: ignore[arg-type]
-    )
+    return plan(campaign(setting, stop, **how), repeats=repeats, batch=batch, progress=progress)
 
 
 def of(*judgments: int, items: int = 500, judged: int = 0, stop: str = "mean:0.95", margin: float = 0.0) -> Plan:
@@ -73,21 +85,13 @@ def of(*judgments: int, items: int = 500, judged: int = 0, stop: str = "mean:0.9
 
 @pytest.mark.parametrize("predictor", ["hierarchical", "uniform"])
 def test_campaigns_are_those_that_people_would_have(setting: Setting, predictor: str) -> None:
-    found = planned(setting, "mean:0.9", predictor=predictor, repeats=4, batch=10, seed=4)
-    rng, choice = np.random.default_rng(4), PredictorChoice(predictor)
-    truths = choice(setting).predict(setting.unjudged).draw(rng, 4)
+    start = campaign(setting, "mean:0.9", predictor=predictor, seed=4)
+    found = plan(start, repeats=4, batch=10)
+    rng = np.random.default_rng(4)
+    truths = PredictorChoice(predictor)(setting).predict(setting.unjudged).draw(rng, 4)
     for gains, own, asked in zip(truths, rng.spawn(4), found.judgments, strict=True):
-        *_, last = play(
-            setting,
-            predictor=choice(setting),
-            policy=make_policy("variance"),
-            stop=parse_stop("mean:0.9"),
-            measure=MEASURE,
-            ask=gains.__getitem__,
-            seed=int(own.integers(2**32)),
-            rng=own,
-            batch=10,
-        )
+        people = campaign(setting, "mean:0.9", predictor=predictor, seed=int(own.integers(2**32)))
+        *_, last = play(people, oracle(gains), batch=10)
         assert last.judged == asked
         assert last.decision.stop
     assert len(set(found.judgments)) > 1
@@ -96,13 +100,13 @@ def test_campaigns_are_those_that_people_would_have(setting: Setting, predictor:
 @pytest.mark.parametrize("policy", ["variance", "mtc", "random", "proportional"])
 def test_a_budget_is_a_budget(setting: Setting, truth: np.ndarray, policy: str) -> None:
     assert planned(setting, "budget:50", policy=policy).judgments.tolist() == [50, 50, 50]
-    more = planned(setting, "budget:50", policy=policy, judged_gain=some(truth, 25))
+    more = planned(setting, "budget:50", policy=policy, so_far=some(truth, 25))
     assert (more.judged, more.judgments.tolist()) == (25, [25, 25, 25])
 
 
 @pytest.mark.parametrize("predictor", ["hierarchical", "uniform"])
 def test_without_a_rule_everything_left_is_judged_once(setting: Setting, truth: np.ndarray, predictor: str) -> None:
-    found = planned(setting, "none", predictor=predictor, judged_gain=some(truth, 30), batch=50)
+    found = planned(setting, "none", predictor=predictor, so_far=some(truth, 30), batch=50)
     assert set(found.judgments) == {truth.size - 30}
     assert found.not_reached == 1
     assert found.share == 1
@@ -112,16 +116,7 @@ def test_a_stricter_rule_takes_more_of_the_same_campaigns(setting: Setting) -> N
     lax, strict = (planned(setting, stop, repeats=4) for stop in ("mean:0.8", "mean:0.9"))
     assert np.all(lax.judgments <= strict.judgments)
     assert lax.judgments.sum() < strict.judgments.sum()
-    within = plan(
-        setting,
-        predictor=PredictorChoice("hierarchical"),
-        policy=make_policy("variance"),
-        stop=parse_stop("mean:0.9", margin=0.05),
-        measure=MEASURE,
-        rng=np.random.default_rng(0),
-        repeats=4,
-        batch=20,
-    )
+    within = planned(setting, "mean:0.9", margin=0.05, repeats=4)
     assert np.all(within.judgments <= strict.judgments)
 
 
@@ -136,33 +131,54 @@ class _Watched(Predictor):
         self._told: list[np.ndarray] = []
         told.append(self._told)
 
-    def predict(self, judged_gain: np.ndarray, answers: Answers | None = None) -> Beliefs:
+    def predict(
+        self, judged_gain: np.ndarray, answers: AssessorGains | None = None, *, order: np.ndarray | None = None
+    ) -> Beliefs:
         self._told.append(judged_gain)
-        return self._inner.predict(judged_gain, answers)
+        return self._inner.predict(judged_gain, answers, order=order)
 
 
 def test_judgments_so_far_are_known_to_every_campaign_from_its_beginning(setting: Setting, truth: np.ndarray) -> None:
     told: list[list[np.ndarray]] = []
     so_far = some(truth, 40)
-    plan(
-        setting,
-        predictor=lambda where: _Watched(where, told),
-        policy=make_policy("mtc"),
-        stop=parse_stop("budget:100"),
-        measure=MEASURE,
-        rng=np.random.default_rng(0),
-        repeats=3,
-        batch=20,
-        judged_gain=so_far,
-    )
+    planned(setting, "budget:100", predictor=lambda where: _Watched(where, told), policy="mtc", so_far=so_far)
     # One predictor to draw truths from, and one for each campaign: what one campaign learnt no other may know.
     assert len(told) == 4
-    for campaign in told[1:]:
-        assert [int(np.count_nonzero(gains >= 0)) for gains in campaign] == [40, 60, 80, 100]
-        for gains in campaign:
-            np.testing.assert_array_equal(gains[so_far >= 0], so_far[so_far >= 0])
-    first, second = (campaign[-1] for campaign in told[1:3])
+    for played in told[1:]:
+        assert [int(np.count_nonzero(gains >= 0)) for gains in played] == [40, 60, 80, 100]
+        for gains in played:
+            np.testing.assert_array_equal(gains[so_far.items], so_far.gains)
+    first, second = (played[-1] for played in told[1:3])
     assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("predictor", ["hierarchical", "uniform"])
+def test_people_may_have_judged_the_same_items(setting: Setting, truth: np.ndarray, predictor: str) -> None:
+    """Truths are drawn on the scale, and whoever answers in a simulation goes along with people who have names."""
+    known = some(truth, 15)
+    both = campaign(setting, "budget:60", predictor=predictor)
+    for name in ("ann", "bob"):
+        both = both.with_answers(Answers(known.items, known.gains, assessor=name))
+    without = Campaign(both.problem, both.log.with_events({"kind": "rejected", "assessor": "bob"}))
+    for start in (both, without):
+        assert setting.scale.contains(start.beliefs.draw(np.random.default_rng(0), 3)).all()
+        assert plan(start, repeats=3, batch=20).judgments.tolist() == [45, 45, 45]
+
+
+def test_a_plan_leaves_its_campaign_as_it_was(setting: Setting, truth: np.ndarray) -> None:
+    start = campaign(setting, "budget:60", so_far=some(truth, 20))
+    before, digest = start.propose(10), start.log.digest
+    first, again = plan(start, repeats=3), plan(start, repeats=3)
+    np.testing.assert_array_equal(first.judgments, again.judgments)
+    assert (start.judged, start.log.digest) == (20, digest)
+    np.testing.assert_array_equal(start.propose(10).items, before.items)
+
+
+def test_a_plan_in_one_call_is_that_of_the_library(made: SyntheticCollection) -> None:
+    how: dict[str, Any] = {"metadata": made.metadata, "stop": "mean:0.9", "margin": 0.01, "seed": 4}
+    found = earmark.plan(made.runs, repeats=3, **how)
+    assert found.judgments.tolist() == plan(Campaign.build(made.runs, **how), repeats=3).judgments.tolist()
+    assert earmark.plan(made.runs, made.judgments, repeats=3).high == 0
 
 
 def test_the_seed_decides_everything(setting: Setting) -> None:
@@ -174,13 +190,13 @@ def test_the_seed_decides_everything(setting: Setting) -> None:
 @pytest.mark.parametrize("stop", ["budget:30", "mean:0.8", "none"])
 def test_progress_goes_to_the_end(setting: Setting, truth: np.ndarray, stop: str) -> None:
     steps: list[int] = []
-    planned(setting, stop, predictor="uniform", policy="mtc", judged_gain=some(truth, 10), progress=steps.append)
+    planned(setting, stop, predictor="uniform", policy="mtc", so_far=some(truth, 10), progress=steps.append)
     assert min(steps) >= 0
     assert sum(steps) == 3 * (truth.size - 10)
 
 
 def test_nothing_left_to_judge(setting: Setting, truth: np.ndarray) -> None:
-    found = planned(setting, "mean:0.95", judged_gain=truth)
+    found = planned(setting, "mean:0.95", so_far=Answers(np.arange(truth.size), truth))
     assert (found.low, found.median, found.high, found.not_reached) == (0, 0, 0, 0)
     assert found.sentence() == "Everything is judged: there is nothing left to plan."
 
@@ -264,10 +280,8 @@ def test_large_collections_are_looked_at_less_often() -> None:
 def test_what_makes_no_sense_is_refused(setting: Setting) -> None:
     with pytest.raises(ParameterError, match="expected 1 simulated campaign or more, got 0"):
         planned(setting, "none", repeats=0)
-    with pytest.raises(ParameterError, match="are 1 or more, got 0 and 20"):
+    with pytest.raises(ParameterError, match="a batch is 1 or more, got 0"):
         planned(setting, "none", batch=0)
-    with pytest.raises(ParameterError, match=r"one judged gain for each of \d+ items, got shape \(3,\)"):
-        planned(setting, "none", judged_gain=np.zeros(3))
     with pytest.raises(ParameterError, match="somebody has to judge: expected 1 assessor or more, got 0"):
         of(20).to_polars(assessors=0)
     with pytest.raises(ParameterError, match="seconds per judgment cannot be negative or endless, got -1"):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
-from earmark.campaign.policies import MTC, PolicyState, Random, make_policy, registered
-from earmark.campaign.proportional import Audited, Proportional
+from earmark.campaign.policies import MTC, POLICIES, PolicyState, Random, make_policy
+from earmark.campaign.policies.proportional import Audited, Proportional
 from earmark.data.collection import Collection
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import JudgingOrder, QueryOrder, SampleOrder, sizes
@@ -92,7 +92,7 @@ def test_whole_queries_come_one_after_the_other():
 
 def test_proportional_is_known_by_its_name():
     assert make_policy("proportional") == Proportional()
-    assert "proportional" in registered()
+    assert "proportional" in POLICIES
     with pytest.raises(ParameterError, match="the policy proportional takes no argument, got '3'"):
         make_policy("proportional:3")
 

@@ -14,17 +14,17 @@ import earmark
 from earmark.beliefs.beliefs import UNJUDGED, from_probabilities
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import Observations
-from earmark.beliefs.exact import estimate_linear, system_weights
-from earmark.campaign.policies import PolicyState, make_policy, registered
-from earmark.campaign.variance import Variance
+from earmark.beliefs.exact_estimates import estimate_linear, system_weights
+from earmark.campaign.policies import POLICIES, PolicyState, make_policy
+from earmark.campaign.policies.variance import Variance
 from earmark.data.collection import Collection
 from earmark.data.scales import BROAD, FINE
 from earmark.errors import ParameterError
 from earmark.inference.confidence import interval
 from earmark.predictors.base import Setting
 from earmark.predictors.covariates import covariates
-from earmark.predictors.effect_structure import effect_model
 from earmark.predictors.hierarchical import Hierarchical
+from earmark.predictors.hierarchical_effects import effect_model
 from earmark.predictors.hierarchical_prior import HierarchicalPrior
 from effects_drawn import Dense, model_of, small_collection, some_variances
 
@@ -239,7 +239,7 @@ def test_identical_pairs_do_not_count():
 def test_arguments(text, policy):
     assert make_policy(text) == policy
     assert make_policy(str(policy)) == policy
-    assert registered()["variance"] is Variance
+    assert POLICIES["variance"] is Variance
 
 
 @pytest.mark.parametrize("text", ["variance:best", "variance:absolute:3", "variance:top:3:4", "variance:pairs:1"])
@@ -303,7 +303,7 @@ def test_intervals_cover_on_collections_drawn_from_the_model():
         known = covariates(collection, setting.features)
         model = effect_model(collection, known, prior.mean(known))
         drawn = prior.of_components(model.components)
-        theta = np.exp(rng.normal(drawn.centre, drawn.spread))
+        theta = np.exp(rng.normal(drawn.centre, drawn.sd))
         nothing = Observations.exact(model, np.arange(0), np.zeros(0))
         root = np.linalg.cholesky(Dense(model, nothing, theta).covariance)
         truth = 100 * np.clip(model.prior_mean + root @ rng.standard_normal(model.n_items), 0, 1)

@@ -13,9 +13,8 @@ from called import Cli, Files
 from earmark.cli import compare as compare_command
 from earmark.data.readers import read_judgments, read_runs
 from earmark.evaluation import evaluate
-from earmark.inference.multiple import CorrectionName
-from earmark.inference.pairwise import TestName
-from earmark.inference.significance import compare_scores
+from earmark.inference.multiple_comparisons import CorrectionName
+from earmark.inference.significance import TestName, compare_scores
 
 FIXED = ["a", "b", "measure", "difference", "p_value", "significant", "test"]
 TESTS = get_args(TestName)

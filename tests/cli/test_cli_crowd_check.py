@@ -77,7 +77,7 @@ def test_traps_from_a_file_of_their_own(cli: Cli, answers: Path, tmp_path: Path)
     assert said.code == 2
     assert said.err.startswith("earmark: expected answers to traps, got none (a column 'trap' says")
     traps = tmp_path / "traps.csv"
-    # Display the other way round; questions that are no traps may stand among them.
+    # Shown the other way round; questions that are no traps may stand among them.
     traps.write_text("query,a,b,trap\n" + "".join(f"q,u,t{number},b\n" for number in range(20)) + "q,x0,y,\n")
     found = cli("crowd", "check", plain, "--traps", traps)
     assert found.rows == cli("crowd", "check", answers).rows

@@ -339,7 +339,7 @@ def test_srbench_is_reproduced(cli: Cli) -> None:
     assert said.code == 0
     assert sum(row["agrees"] is True for row in said.rows) == 18
     shown = cli("reproduce", "srbench", "--seeds", 1, "--format", "table").out.splitlines()
-    at = shown.index("SRBENCH, Table 6: preference precision, first 20 songs")
+    at = shown.index("Stupar and Michel 2013, Table 6: preference precision, first 20 songs")
     assert shown[at + 1].split() == ["paper", "6/6", "+5/6", "+4/6"]
     assert shown[at + 3].split() == ["Emotion-based", "0.658", "0.595", "0.559"]
     refused = cli("reproduce", "srbench", "--data", "somewhere")

@@ -14,9 +14,9 @@ from earmark.data.collection import Collection
 from earmark.data.scales import BROAD, FINE
 from earmark.errors import ParameterError
 from earmark.predictors.base import Setting
-from earmark.predictors.ordinal import fit_ordinal
-from earmark.predictors.published import NamedModel
-from earmark.predictors.training import PastCollection, train, with_systems
+from earmark.predictors.ordinal_models import NamedModel
+from earmark.predictors.ordinal_regression import fit_ordinal
+from earmark.predictors.ordinal_training import PastCollection, train, with_systems
 from earmark.simulation import synthetic_collection
 from made_up import write_made_up
 

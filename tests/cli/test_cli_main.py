@@ -178,7 +178,6 @@ def test_wrong_usage_is_one_line_and_exit_2(cli: Cli, arguments: tuple[str, ...]
         ("runs", "S\tq1\ta\nS\tq1\n", ":2: expected 3 columns (system query document), got 2 ("),
         ("runs", "S\tq1\ta\nS\tq1\ta\n", ":2: expected every document at most once in a list, got "),
         ("judgments", "q1\ta\t1\nq1\tb\tgood\n", ":2: expected a number as gain, got 'good'"),
-        ("judgments", "q1\ta\t1\nq1\ta\t1\n", ":2: expected one gain per item and assessor, got "),
         ("runs", "", ": expected lines of data, got an empty file"),
     ],
 )
@@ -193,7 +192,7 @@ def test_bad_files_are_named_with_their_line(cli: Cli, files: Files, file: str, 
 
 def test_an_unknown_measure_is_one_line_too(cli: Cli, files: Files) -> None:
     said = cli("evaluate", files.runs, "-j", files.judgments, "-m", "nDGC@5")
-    assert said.err == "earmark: unknown measure 'nDGC': did you mean nDCG?\n"
+    assert said.err.startswith("earmark: unknown measure 'nDGC': did you mean nDCG? (there are ")
 
 
 def test_a_message_of_several_lines_becomes_one(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:

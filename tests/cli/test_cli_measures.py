@@ -54,7 +54,9 @@ def test_one_measure_in_words(cli: Cli) -> None:
 
 def test_an_unknown_measure(cli: Cli) -> None:
     said = cli("measures", "nDGC")
-    assert (said.code, said.out, said.err) == (2, "", "earmark: unknown measure 'nDGC': did you mean nDCG?\n")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("earmark: unknown measure 'nDGC': did you mean nDCG? (there are ")
+    assert said.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("measure", registered().values(), ids=lambda measure: measure.name)
@@ -88,7 +90,7 @@ def test_an_audition_of_the_papers_answers(cli: Cli) -> None:
     assert found["bpref-10"]["violations"] == 0
     assert found["AP"]["violations"] == 1
     assert found["RR"]["violations"] > 1
-    assert "no answers given: these are the six of the paper" in said.err
+    assert "no answers given" in said.err
 
 
 def test_all_measures_are_auditioned_by_default(cli: Cli) -> None:
@@ -140,7 +142,7 @@ def test_papers_are_reproduced(cli: Cli, paper: str) -> None:
 
 def test_the_papers_table_stands_above_ours(cli: Cli) -> None:
     lines = cli("reproduce", "cover", "--format", "table").out.splitlines()
-    assert lines[0] == "COVER, Table 2"
+    assert lines[0] == "Serrà 2007, Table 2"
     assert lines[1].split() == ["paper", "A1", "A2", "A3", "A4", "A5", "A6"]
     at = next(index for index, line in enumerate(lines) if line.startswith("bpref*"))
     assert lines[at].split() == ["bpref*", "0.800", "0.564", "0.428", "0.260", "0.239", "0.000"]

@@ -64,7 +64,7 @@ def test_a_table_and_a_sentence(cli: Cli, demo: Path) -> None:
     assert "3 simulated campaigns, looked at every 20 judgments" in said.out
     assert "hours for each of 2" in said.out
     assert "About 120 judgments of 1,219 items until budget:120, 1.0 hour of judging at 30 s each." in said.out
-    assert "note: nothing is judged: what is believed is" in said.err
+    assert "note: nothing is judged: predictions are those of the prior" in said.err
     assert "a range of 3 campaigns is too narrow" in said.err
     alone = cli(*command(demo, "--stop", "budget:120", "--format", "table", "--quiet"))
     assert "hours for each" not in alone.out

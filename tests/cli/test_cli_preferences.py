@@ -96,13 +96,13 @@ def test_tables(cli: Cli, files: Files, answers: Path) -> None:
     assert [line.split()[0] for line in lines[3:6]] == ["good", "poor", "fair"]
     assert lines[4].split()[-1] == "0"
     assert "Fisher" in said.out
-    assert "good  fair    4/6  +0.5000" in said.out
+    assert ["good", "fair", "4/6", "+0.5000"] in [line.split()[:4] for line in said.out.splitlines()]
     weighted = cli(*call, "--agreement", "4/6", "--weighted", "--level", 0.9).out
     assert weighted.startswith(
         "Weighted preference precision in the first 3 ranks, by level of agreement; 90% intervals"
     )
     assert "t-test" in weighted
-    assert "good  fair    4/6  +0.3000" in weighted
+    assert ["good", "fair", "4/6", "+0.3000"] in [line.split()[:4] for line in weighted.splitlines()]
 
 
 def test_many_systems_are_not_listed_in_pairs_unless_asked(cli: Cli, files: Files, answers: Path) -> None:

@@ -21,6 +21,7 @@ from earmark.data.writers import write_runs as write_runs_of
 from earmark.predictors.hierarchical_prior import shipped_prior
 
 SUMMARY_FIELDS = ["kind", "judged", "items", "mean_confidence", "min_confidence", "target", "basis", "sampled"]
+SUMMARY_FIELDS += ["stop", "reason"]
 PUBLISHED = ("--predictor", "ordinal", "--policy", "mtc")
 
 
@@ -64,6 +65,26 @@ def test_rows_have_exactly_the_promised_fields(cli: Cli, files: Files) -> None:
     assert [row["kind"] for row in in_csv] == [row["kind"] for row in rows]
     assert float(in_csv[0]["estimate"]) == rows[0]["estimate"]
     assert in_csv[0]["confidence"] == ""
+
+
+def test_the_summary_says_whether_to_stop(cli: Cli, files: Files) -> None:
+    def decision(*arguments: object) -> tuple[bool, str]:
+        row = cli("rank", files.runs, "-j", files.judgments, "-m", "AG@2", *arguments).rows[-1]
+        return row["stop"], row["reason"]
+
+    assert decision("--stop", "budget:13")[0]
+    go_on, reason = decision("--stop", "budget:14")
+    assert not go_on
+    assert "13" in reason
+    # Whoever asks for items is told as well, and gets them.
+    said = cli("next", files.runs, "-j", files.judgments, "-m", "AG@2", "--stop", "min:0.9")
+    assert len(said.rows) == 1
+    assert "the stop rule is reached: " in said.err
+    # A difference that does not matter makes systems that are nearly alike count as decided.
+    few = files.folder / "few.tsv"
+    few.write_text("q1\ta\t2\n")
+    loose = ("rank", files.runs, "-j", few, "--scale", "broad", "-m", "AG@2", "--stop", "min:0.9")
+    assert [cli(*loose, "--margin", margin).rows[-1]["stop"] for margin in (0.0, 0.99)] == [False, True]
 
 
 def test_estimates_are_those_of_the_formulas(cli: Cli, files: Files) -> None:
@@ -116,7 +137,7 @@ def test_by_default_past_collections_speak_where_nothing_is_judged(cli: Cli, fil
     said = cli("rank", files.runs)
     assert said.out == cli("rank", files.runs, "--predictor", "hierarchical").out
     prior = shipped_prior(earmark.FINE, ()).name
-    assert f"nothing is judged: what is believed is the prior '{prior}' and nothing else" in said.err
+    assert f"nothing is judged: predictions are those of the prior '{prior}'" in said.err
     assert "every order is as likely" not in said.err
     # What nobody else retrieves is seldom good, but that decides nothing.
     assert [row["system"] for row in of_kind(said.rows, "system")] == ["good", "fair", "poor"]
@@ -124,10 +145,10 @@ def test_by_default_past_collections_speak_where_nothing_is_judged(cli: Cli, fil
     few = files.folder / "few.tsv"
     few.write_text("q1\ta\t2\n")
     told = cli("rank", files.runs, "-j", few).err
-    assert f"only 1 judged: most of what is believed is still the prior '{prior}'" in told
+    assert f"only 1 judged: predictions depend mostly on the prior '{prior}'" in told
     # Nobody is told that intervals are too narrow where errors count as shared.
-    assert "counts as independent of the others" not in said.err
-    assert "counts as independent of the others" in cli("rank", files.runs, "--predictor", "ordinal").err
+    assert "predictions of items are treated as independent" not in said.err
+    assert "predictions of items are treated as independent" in cli("rank", files.runs, "--predictor", "ordinal").err
 
 
 def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> None:
@@ -141,10 +162,10 @@ def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> 
     assert "3 of 3 pairs are undecided: confidence below 0.95" in said.out
     assert "1 of 14 items judged, mean confidence" in said.out
     # Both retrieved the one document that is known to be good.
-    assert "good and fair share the first place." in said.out
+    assert "good and fair lead together." in said.out
     assert "bars from" in said.out
     # What other judgments teach about lists that agree less tells the two apart.
-    assert "leads, but is not decided against" in cli(*command).out
+    assert "leads, but not surely." in cli(*command).out
     decided = cli("rank", files.runs, "-j", files.judgments, "--format", "table").out
     assert "All pairs are decided" in decided
     listed = cli("rank", files.runs, "-j", files.judgments, "--format", "table", "--pairs").out
@@ -155,12 +176,12 @@ def test_the_best_system_is_named_with_its_confidence(cli: Cli, files: Files) ->
     runs = write_runs(files.folder / "two.tsv", {name: lists(files)[name] for name in ("good", "poor")})
     said = cli("rank", runs, "-j", files.judgments, "--predictor", "uniform", "--format", "table")
     assert "All pairs are decided: confidence of 0.95 or more" in said.out
-    assert "good is the best: its least confidence is" in said.out
+    assert re.search(r"^good is better than poor: 9\d\.\d% sure\.$", said.out, re.MULTILINE)
     # With one judgment there is a leader, but not much to be sure of.
     one = files.folder / "one.tsv"
     one.write_text("q1\ta\t2\n")
     said = cli("rank", runs, "-j", one, "--format", "table")
-    assert "good leads, but is not decided against poor: confidence 0." in said.out
+    assert "good and poor cannot be told apart yet" in said.out.splitlines()[-1]
 
 
 def test_a_seed_makes_it_reproducible(cli: Cli, files: Files) -> None:

@@ -179,7 +179,10 @@ def test_missing_queries_can_be_dropped(cli: Cli, files: Files) -> None:
         (("--jobs", "0"), "--jobs"),
         (("--metadata", "nowhere.tsv"), "nowhere.tsv: expected a file, got nothing there"),
         (("--predictor", "mtc-output", "--scale", "0..3"), "for the scales broad and fine, not '0..3'"),
-        (("--inference", "design"), "--inference design needs a sample with known probabilities, and the policy vari"),
+        (
+            ("--inference", "design", "--policy", "variance"),
+            "the policy variance draws none: use --policy proportional",
+        ),
         (("--inference", "design", "--policy", "mtc"), "the policy mtc draws none: use --policy proportional, or an"),
         (("--audit", "1.5"), "--audit"),
     ],
@@ -210,11 +213,16 @@ def test_guaranteed_campaigns_start_once_there_is_a_sample(cli: Cli, demo: Path)
     assert rows[0]["coverage_systems_95"] >= 0.5
 
 
+def test_design_draws_a_sample_where_no_policy_is_named(cli: Cli, demo: Path) -> None:
+    by_design = command(demo, "--inference", "design", "--predictor", "uniform", "--stop", "budget:60")
+    assert cli(*by_design).out == cli(*by_design, "--policy", "proportional").out
+
+
 def test_a_budget_that_ends_before_there_is_anything_to_say(cli: Cli, demo: Path) -> None:
     for arguments in (("--anytime",), ("--inference", "design", "--policy", "proportional")):
         said = cli(*command(demo, *arguments, "--predictor", "uniform", "--stop", "budget:20"))
         assert (said.code, said.out) == (2, "")
-        assert "budget:20 ends the campaign before there is anything to say" in said.err
+        assert "the campaign ends before there is anything to say" in said.err
 
 
 def test_statements_at_any_time_start_later_and_are_wider(cli: Cli, demo: Path) -> None:

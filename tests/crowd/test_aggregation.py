@@ -18,7 +18,7 @@ from earmark.crowd.cycles import count_cycles
 from earmark.data.preference_files import read_preferences, write_preferences
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import InputError, ParameterError
-from earmark.measures.preference import parse_level
+from earmark.measures.preference_precision import parse_level
 
 METHODS: tuple[Method, ...] = get_args(Method)
 

@@ -16,7 +16,7 @@ from scipy import stats
 from earmark.crowd.agreement import agreement_table, random_agreement, random_answering_test
 from earmark.data.preferences import PairTable
 from earmark.errors import InputError, ParameterError
-from earmark.measures.preference import parse_levels
+from earmark.measures.preference_precision import parse_levels
 
 
 def questions_at(*, six: int, five: int, four: int, three: int) -> PairTable:

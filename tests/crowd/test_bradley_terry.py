@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 
 from earmark.crowd.block_batches import make_stacks
 from earmark.crowd.bradley_terry import fit_bradley_terry, fit_davidson
-from earmark.crowd.paired_comparison import Comparisons, fit_comparisons, log_likelihood, outcome_probabilities
+from earmark.crowd.davidson import outcome_probabilities
+from earmark.crowd.paired_comparison import Comparisons, fit_comparisons
 from earmark.data.arrays import Floats
 from earmark.data.preferences import Preferences
 from earmark.errors import NotConverged, ParameterError
@@ -42,7 +43,7 @@ def test_evalica() -> None:
 def objective(comparisons: Comparisons, point: Floats, prior_sd: float) -> float:
     score, log_same = point[:-1], point[-1]
     weight = float(np.exp(log_same)) if comparisons.same.any() else 0.0
-    told = log_likelihood(comparisons, score[comparisons.i] - score[comparisons.j], weight)
+    told = comparisons.log_likelihood(score[comparisons.i] - score[comparisons.j], weight)
     return told - float(score @ score) / (2 * prior_sd**2) - log_same**2 / 50
 
 

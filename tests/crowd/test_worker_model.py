@@ -29,7 +29,7 @@ def golden_answers() -> Preferences:
 def test_crowd_kit() -> None:
     golden = peers("worker_models")
     # Without a prior; each question is there both ways round, so that both documents are true as often.
-    free = fit_worker_model(golden_answers(), prior_weight=0, tolerance=1e-9, max_turns=5000)
+    free = fit_worker_model(golden_answers(), prior_weight=0, tolerance=1e-9, max_iterations=5000)
     assert free.truth == pytest.approx(np.array(golden["dawid_skene"]["truth"]), abs=1e-6)
     confusion = np.array([golden["dawid_skene"]["confusion"][worker] for worker in free.assessors])
     assert free.confusion == pytest.approx(confusion, abs=1e-6)
@@ -74,7 +74,7 @@ def test_the_likelihood_by_brute_force(model: WorkerModelName, same: float) -> N
 def test_no_neighbour_is_more_probable(model: WorkerModelName) -> None:
     """Where turns end the posterior is at a maximum: a step in any worker's reliability loses."""
     preferences = drawn_answers(np.random.default_rng(5), pairs=20, workers=6, per_pair=4)
-    found = fit_worker_model(preferences, model=model, tolerance=1e-8, max_turns=5000)
+    found = fit_worker_model(preferences, model=model, tolerance=1e-8, max_iterations=5000)
 
     def posterior(confusion: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
         moved = WorkerModel(
@@ -154,8 +154,8 @@ def test_the_order_of_documents_and_answers_means_nothing(seed: int, model: Work
 
 def test_what_is_refused() -> None:
     preferences = drawn_answers(np.random.default_rng(1))
-    with pytest.raises(NotConverged, match="did not settle in 2 turns: they still change by"):
-        fit_worker_model(preferences, max_turns=2, tolerance=1e-12)
+    with pytest.raises(NotConverged, match="did not settle in 2 iterations: they still change by"):
+        fit_worker_model(preferences, max_iterations=2, tolerance=1e-12)
     with pytest.raises(ParameterError, match="unknown model of workers 'glad': use one-coin or dawid-skene"):
         fit_worker_model(preferences, model="glad")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="weight of the prior is 0 or more, got -1"):

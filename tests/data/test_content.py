@@ -167,7 +167,7 @@ def test_tables_that_are_no_content(tmp_path: Path, text: str, said: str):
 
 def test_a_column_of_lists_is_not_taken_apart(tmp_path: Path):
     pl.DataFrame({"document": ["a", "b"], "x": [[1.0, 2.0], [3.0, 4.0]]}).write_parquet(tmp_path / "content.parquet")
-    with pytest.raises(InputError, match=r"content.parquet: expected numbers as x, got List\(Float64\)"):
+    with pytest.raises(InputError, match=r"content.parquet: expected numbers as x, got a column of List\(Float64\)"):
         read_content(tmp_path / "content.parquet")
 
 

@@ -1,4 +1,5 @@
 import statistics
+from itertools import permutations
 
 import polars as pl
 import pytest
@@ -93,12 +94,10 @@ def test_judgments_of_a_frame():
         ({"query": [None, None]}, "expected text or whole numbers as query, got a column of Null"),
         ({"assessor": ["x", None]}, "expected assessor in every row, got nothing in row 1"),
         ({"gain": ["1", "0"]}, "expected numbers as gain, got a column of String"),
-        ({"gain": [1.0, None]}, "expected a finite gain in every row, got nothing in row 1"),
-        ({"gain": [float("nan"), 1.0]}, "expected a finite gain in every row, got nan in row 0"),
-        ({"gain": [1.0, float("-inf")]}, "expected a finite gain in every row, got -inf in row 1"),
+        ({"gain": [1.0, None]}, "expected a number as gain, got nothing in row 1"),
+        ({"gain": [float("nan"), 1.0]}, "expected a finite gain, got 'nan' in row 0"),
+        ({"gain": [1.0, float("-inf")]}, "expected a finite gain, got '-inf' in row 1"),
         ({"gain": [1.0, 3.0]}, "expected gains on the scale broad, got 3 in row 1, counted from 0"),
-        ({"document": ["a", "a"]}, r"got document 'a' judged twice for query 'q' \(name the assessors in a column"),
-        ({"document": ["a", "a"], "assessor": ["x", "x"]}, "expected one gain per item and assessor"),
     ],
 )
 def test_frames_that_hold_no_judgments(columns, message):
@@ -127,36 +126,95 @@ def some_judgments(*rows, scale=None, **columns):
     )
 
 
-def test_later_judgments_of_an_item_count():
-    first = some_judgments(("q", "a", 2), ("q", "b", 1))
-    both = first.with_more(some_judgments(("q", "b", 0), ("q", "c", 2)))
-    assert both.frame.sort("document").rows() == [("q", "a", 2.0), ("q", "b", 0.0), ("q", "c", 2.0)]
-    assert len(first) == 2
-    assert both.with_more(first).frame.sort("document")["gain"].to_list() == [2.0, 1.0, 2.0]
+REPEATED = pl.DataFrame(
+    {
+        "query": "q",
+        "document": ["a", "b", "a", "a", "b"],
+        "gain": [2, 1, 0, 1, 2],
+        "assessor": ["x", "x", "x", "y", "x"],
+    }
+)
+"""The assessor x judges both documents twice."""
+
+
+@pytest.mark.parametrize(
+    ("columns", "kept"),
+    [
+        # Nothing tells which is later: the larger gain counts.
+        ({}, [("a", "x", 2.0), ("a", "y", 1.0), ("b", "x", 2.0)]),
+        ({"sequence": [1, 5, 2, 3, 4]}, [("a", "x", 0.0), ("a", "y", 1.0), ("b", "x", 1.0)]),
+        ({"time": [1, 2, 3, 4, 5]}, [("a", "x", 0.0), ("a", "y", 1.0), ("b", "x", 2.0)]),
+        # Times with and without fractions, and in two zones, are compared as times and not as text.
+        (
+            {
+                "time": [
+                    "2026-01-01T12:00:00Z",
+                    "2026-01-02T00:00:00Z",
+                    "2026-01-01T12:00:00.5Z",
+                    "2026-01-01T12:00:00Z",
+                    "2026-01-02T01:00:00+02:00",
+                ]
+            },
+            [("a", "x", 0.0), ("a", "y", 1.0), ("b", "x", 1.0)],
+        ),
+        # The sequence comes before the time, and an answer with a sequence after one without.
+        (
+            {"sequence": [7, 5, 6, 3, None], "time": [1, 2, 3, 4, 5]},
+            [("a", "x", 2.0), ("a", "y", 1.0), ("b", "x", 1.0)],
+        ),
+    ],
+    ids=["gain", "sequence", "time", "time zones", "sequence and time"],
+)
+def test_the_later_answer_of_an_assessor_counts_whatever_the_order_of_rows(columns, kept):
+    table = REPEATED.with_columns(pl.Series(name, values) for name, values in columns.items())
+    for order in permutations(range(table.height)):
+        judgments = Judgments.from_frame(table[list(order)], scale=BROAD)
+        assert judgments.frame.select("document", "assessor", "gain").sort("document", "assessor").rows() == kept
+        assert judgments.replaced == 2
+
+
+def test_rows_without_an_assessor_are_answers_of_one():
+    judgments = Judgments.from_frame(frame(document=["a", "a"], sequence=[2, 1]))
+    assert judgments.frame["gain"].to_list() == [1.0]
+    assert judgments.replaced == 1
+    assert Judgments.from_frame(frame()).replaced == 0
+
+
+def test_files_are_merged_in_any_order():
+    parts = [
+        some_judgments(("q", "a", 2), ("q", "b", 1), sequence=1),
+        some_judgments(("q", "b", 0), ("q", "c", 2), ("q", "c", 1), sequence=2),
+        some_judgments(("q", "c", 0), time=3),
+    ]
+    for first, *others in permutations(parts):
+        merged = first.merged(*others)
+        rows = merged.frame.sort("document").select("query", "document", "gain").rows()
+        assert rows == [("q", "a", 2.0), ("q", "b", 0.0), ("q", "c", 2.0)]
+        assert merged.replaced == 3
+    assert [len(one) for one in parts] == [2, 2, 1]
 
 
 def test_every_assessor_has_a_judgment_of_their_own():
-    both = some_judgments(("q", "a", 2), assessor="x").with_more(some_judgments(("q", "a", 0), assessor="y"))
+    both = some_judgments(("q", "a", 2), assessor="x").merged(some_judgments(("q", "a", 0), assessor="y"))
     assert both.frame["gain"].to_list() == [2.0, 0.0]
-    with pytest.raises(ParameterError, match="only some of the judgments name their assessors"):
-        both.with_more(some_judgments(("q", "a", 0)))
+    assert both.replaced == 0
 
 
 def test_what_was_not_marked_as_sampled_was_not():
-    both = some_judgments(("q", "a", 2), sampled=True).with_more(some_judgments(("q", "b", 0)))
+    both = some_judgments(("q", "a", 2), sampled=True).merged(some_judgments(("q", "b", 0)))
     assert both.frame["sampled"].to_list() == [True, False]
 
 
 def test_a_guessed_scale_gives_way():
     low, high = some_judgments(("q", "a", 1)), some_judgments(("q", "b", 80))
     assert (str(low.scale), str(high.scale)) == ("binary", "fine")
-    assert str(low.with_more(high).scale) == "fine"
+    assert str(low.merged(high).scale) == "fine"
     stated = some_judgments(("q", "c", 2), scale=BROAD)
-    assert low.with_more(stated).scale == stated.with_more(low).scale == BROAD
+    assert low.merged(stated).scale == stated.merged(low).scale == BROAD
     with pytest.raises(InputError, match="expected gains on the scale broad, got 80"):
-        stated.with_more(high)
-    with pytest.raises(ParameterError, match=r"on the scale broad cannot be added to by some on 0\.\.3"):
-        stated.with_more(some_judgments(("q", "a", 3), scale=parse_scale("0..3")))
+        stated.merged(high)
+    with pytest.raises(ParameterError, match=r"on the scale broad cannot be merged with judgments on 0\.\.3"):
+        stated.merged(some_judgments(("q", "a", 3), scale=parse_scale("0..3")))
 
 
 def test_judgments_of_some_items():

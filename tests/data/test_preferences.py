@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import earmark
-from earmark.data.answers import COLUMNS, REQUIRED
+from earmark.data.preference_checks import COLUMNS, REQUIRED
 from earmark.data.preference_files import read_preferences, write_preferences
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import InputError, ParameterError

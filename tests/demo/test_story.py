@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+from earmark.campaign.loop import play
+from earmark.campaign.policies import Proposal
+from earmark.data.readers import read_judgments
 from earmark.data.scales import BROAD
 from earmark.demo.asking import Enough, Person
 from earmark.demo.collection import DEPTH, DemoCollection, DemoFiles, make_collection
 from earmark.demo.listening import answers_page, questions_page
-from earmark.demo.story import Campaign, first_answers, pauses, tell, told_frame
+from earmark.demo.story import first_answers, pauses, tell, told_frame
 from earmark.demo.systems import WHAT_THEY_HEAR
 from earmark.evaluation import evaluate
 
@@ -45,13 +51,12 @@ def test_the_same_seed_makes_the_same_collection() -> None:
 
 
 def test_the_campaign_is_told_from_nothing_to_the_stop(made: DemoCollection) -> None:
-    campaign = Campaign(made)
-    chapters = list(tell(campaign))
-    assert [one.look.judged for one in chapters[:3]] == [0, 10, 20]
-    assert chapters[-1].look.decision.stop
-    told = told_frame(campaign, chapters)
+    story = tell(made)
+    assert [one.look.judged for one in story.chapters[:3]] == [0, 10, 20]
+    assert story.chapters[-1].look.decision.stop
+    told = told_frame(story)
     assert told["truth"].is_sorted(descending=True)
-    last = pauses(chapters)[-1].look
+    last = pauses(story.chapters)[-1].look
     truth = evaluate(made.runs, made.judgments, ["AG@5"]).table()
     by_system = dict(zip(truth["system"], truth["AG@5"], strict=True))
     for system, estimate, half, true in told.select(
@@ -59,53 +64,97 @@ def test_the_campaign_is_told_from_nothing_to_the_stop(made: DemoCollection) -> 
     ).iter_rows():
         assert true == pytest.approx(by_system[system])
         assert abs(estimate - true) < 3 * half
-    assert campaign.judgments(last.judged_gain).frame.height == last.judged
+    assert story.end.judged == last.judged
+    assert story.end.judgments is not None
+    kept = story.end.judgments.frame.join(made.judgments.frame, on=["query", "document"], suffix="_true")
+    assert kept.height == last.judged
+    assert kept["gain"].to_list() == kept["gain_true"].to_list()
 
 
-def typed(*words: str) -> Iterator[str]:
-    yield from words
-
-
-def make_person(made: DemoCollection, folder: Path, words: Iterator[str]) -> tuple[Person, list[str]]:
-    said: list[str] = []
+def typed(*words: str) -> Callable[[str], str]:
+    left = iter(words)
 
     def hear(prompt: str) -> str:
-        word = next(words, None)
+        word = next(left, None)
         if word is None:
             raise EOFError
         return word
 
-    return Person(Campaign(made, BROAD), DemoFiles(folder), said.append, hear), said
+    return hear
+
+
+def make_person(made: DemoCollection, folder: Path, hear: Callable[[str], str]) -> tuple[Person, list[str]]:
+    said: list[str] = []
+    return Person.at_terminal(made, DemoFiles(folder), seed=0, say=said.append, hear=hear), said
+
+
+def proposal(*items: int) -> Proposal:
+    return Proposal(np.array(items), np.ones(len(items)), np.zeros(len(items), dtype=bool))
 
 
 def test_a_person_judges_stops_and_goes_on(made: DemoCollection, tmp_path: Path) -> None:
     person, said = make_person(made, tmp_path, typed("2\n", "7", "1", " 0 ", "Q"))
     with pytest.raises(Enough):
-        person(np.array([5, 3, 1, 9]))
+        person(person.campaign, proposal(5, 3, 1, 9))
     assert "Expected 0, 1, 2 or q, got '7'." in said
-    items = person.campaign.setting.collection.item_frame()[[1, 3, 5]]
-    kept = (tmp_path / "my-judgments.csv").read_text().splitlines()
-    assert kept[1:] == [
-        f"{query},{document},{gain},me"
-        for (query, document), gain in zip(items.select("query", "document").iter_rows(), (2, 1, 0), strict=True)
-    ]
+    assert person.campaign.judged == 3
+    kept = pl.read_csv(tmp_path / "my-judgments.csv")
+    assert kept.select("query", "document").rows() == person.campaign.problem.items[[1, 3, 5]].rows()
+    assert kept["gain"].to_list() == [2, 1, 0]
+    assert set(kept["assessor"]) == {"me"}
     again, _ = make_person(made, tmp_path, typed("2"))
-    assert again.asked == 3
-    assert again.gains[[1, 3, 5]].tolist() == [2, 1, 0]
-    assert again(np.array([9])).tolist() == [2]
+    assert again.campaign.judged == 3
+    np.testing.assert_array_equal(again.campaign.gains, person.campaign.gains)
+    assert again.campaign.gains[[1, 3, 5]].tolist() == [2, 1, 0]
+    # Whoever goes on from the file is asked what would have been asked without the break.
+    np.testing.assert_array_equal(again.campaign.propose(7).items, person.campaign.propose(7).items)
+    given = again(again.campaign, proposal(9))
+    assert (given.items.tolist(), given.gains.tolist()) == ([9], [2])
     with pytest.raises(Enough):
-        again(np.array([11]))
-    assert len((tmp_path / "my-judgments.csv").read_text().splitlines()) == 5
+        again(again.campaign, proposal(11))
+    assert pl.read_csv(tmp_path / "my-judgments.csv").height == 4
+
+
+def test_every_grade_goes_to_its_own_item(made: DemoCollection, tmp_path: Path) -> None:
+    """Questions are sorted by query, and proposals are not: what was typed has to reach the item that was heard."""
+
+    def grade(document: str) -> int:
+        return sum(map(ord, document)) % 3
+
+    asked: list[str] = []
+
+    def hear(prompt: str) -> str:
+        if not asked:
+            page = (tmp_path / "my-questions.html").read_text()
+            # Every section has a query and then the documents to grade, in the order of the questions.
+            for section in page.split("<section")[1:]:
+                asked.extend(re.findall(r'src="clips/([^"]*)\.flac"', section)[1:])
+        return str(grade(asked.pop(0)))
+
+    person, _ = make_person(made, tmp_path, hear)
+    documents = person.campaign.problem.items["document"].to_list()
+    expected = np.array([grade(name) for name in documents])
+    assert set(expected) == {0, 1, 2}
+    unsorted = 0
+    for campaign in islice(play(person.campaign, person, batch=10), 4):
+        judged = np.flatnonzero(campaign.gains >= 0)
+        np.testing.assert_array_equal(campaign.gains[judged], expected[judged])
+        np.testing.assert_array_equal(campaign.gains, person.campaign.gains)
+        unsorted += bool((np.diff(campaign.propose(10).items) < 0).any())
+    assert campaign.judged == 30
+    assert unsorted
+    written = read_judgments(tmp_path / "my-judgments.csv", scale=BROAD).frame
+    assert written["gain"].to_list() == [grade(name) for name in written["document"]]
 
 
 def test_the_page_plays_the_questions_and_tells_nothing_else(made: DemoCollection, tmp_path: Path) -> None:
     person, said = make_person(made, tmp_path, typed("0", "1", "2"))
-    person(np.array([0, 1, 40]))
+    person(person.campaign, proposal(0, 1, 40))
     page = (tmp_path / "my-questions.html").read_text()
-    items = person.campaign.setting.collection.item_frame()[[0, 1, 40]]
+    items = person.campaign.problem.items[[0, 1, 40]]
     for name in (*items["query"], *items["document"]):
         assert f'src="clips/{name}.flac"' in page
-    assert page.count("<section>") == items["query"].n_unique()
+    assert page.count("<section") == items["query"].n_unique()
     assert not any(song.artist in page or song.genre in page for song in made.songs)
     assert any((tmp_path / "my-questions.html").as_uri() in line for line in said)
 

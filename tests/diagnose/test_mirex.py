@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 from scipy.special import ndtr
 
-from earmark.diagnose.amount_judged import error_of_system_means
 from earmark.diagnose.calibration import accuracy_by_confidence, reliability_curve, sign_agreement
 from earmark.diagnose.coverage import integral_transform, interval_coverage
 from earmark.diagnose.decomposition import decompose_score
-from earmark.diagnose.judging import difference_quantiles, judged_by_system, judged_mix
 from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
+from earmark.diagnose.representativeness import difference_quantiles, judged_by_system, judged_mix
+from earmark.diagnose.sample_size import error_of_system_means
 from earmark.inference.significance import compare_scores
-from earmark.predictors.published import published_model
+from earmark.predictors.ordinal_models import published_model
 
 LEVELS = np.arange(10) * 11.0
 

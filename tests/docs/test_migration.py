@@ -15,7 +15,7 @@ import pytrec_eval
 
 import earmark
 from earmark.data.ground_truth import truth_from_judgments
-from earmark.data.matching import match
+from earmark.data.judged_lists import match
 from earmark.measures.curves import precision_recall
 
 with warnings.catch_warnings():
@@ -274,8 +274,13 @@ def test_a_document_twice_in_qrels(tmp_path: Path) -> None:
     judged = list(ir_measures.read_trec_qrels(str(file)))
     assert [found.value for found in ir_measures.iter_calc([ir_measures.RR], judged, {"1": {"a": 1.0}})] == [0]
     assert ranx.Qrels.from_file(str(file), kind="trec").to_dict() == {"1": {"a": 0}}
-    with pytest.raises(earmark.InputError, match=r"qrels\.txt:2: .*'a' judged again"):
-        earmark.read_judgments(file)
+    for lines in ("1 0 a 1\n1 0 a 0\n", "1 0 a 0\n1 0 a 1\n"):
+        file.write_text(lines)
+        kept = earmark.read_judgments(file)
+        assert (earmark.judgments_to_dict(kept), kept.replaced) == ({"1": {"a": 1}}, 1)
+    later = tmp_path / "later.csv"
+    later.write_text("query,document,gain,time\n1,a,1,2026-01-01\n1,a,0,2026-01-02\n")
+    assert earmark.judgments_to_dict(earmark.read_judgments(later)) == {"1": {"a": 0}}
     both = tmp_path / "both.csv"
     both.write_text("query,document,gain,assessor\n1,a,1,x\n1,a,0,y\n")
     assert len(earmark.read_judgments(both)) == 2

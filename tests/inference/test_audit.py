@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from queries_drawn import AG4, collection_of, draw_queries, right_beliefs, systems_of
 from scipy import special, stats
 
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs
-from earmark.beliefs.exact import LinearEstimator
+from earmark.beliefs.exact_estimates import LinearEstimator
 from earmark.data.scales import BINARY
 from earmark.inference.audit import SUSPICIOUS, Audit, audit
 from earmark.inference.design_based import DesignEstimator, mean_of_others
 from earmark.inference.sampling_design import SampleOrder
+from queries_drawn import AG4, collection_of, draw_queries, right_beliefs, systems_of
 
 
 def estimates_of(mean: list[float], variance: list[float], df: float | None = None) -> Estimates:

@@ -15,7 +15,7 @@ from scipy import stats
 import earmark
 from earmark.beliefs.beliefs import IndependentBeliefs, item_gains, uniform_beliefs
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs
-from earmark.beliefs.exact import LinearEstimator, estimate_linear
+from earmark.beliefs.exact_estimates import LinearEstimator, estimate_linear
 from earmark.beliefs.montecarlo import estimate
 from earmark.data.collection import Collection
 from earmark.data.scales import BINARY, BROAD, FINE
@@ -171,7 +171,7 @@ def test_mean_and_least_confidence_and_what_is_decided():
 def test_identical_pairs_are_listed_apart_and_do_not_count():
     lists = {"A": {"q": ["x", "y"]}, "B": {"q": ["x", "z"]}, "C": {"q": ["x", "y"]}}
     collection = collection_of(lists)
-    beliefs = uniform_beliefs(collection, scale=BROAD).judge([1], [2.0])
+    beliefs = uniform_beliefs(collection, scale=BROAD).with_judgments([1], [2.0])
     ranking = rank_systems(estimate_linear(collection, beliefs, parse("AG@2")))
     assert ranking.identical_pairs == (("A", "C"),)
     assert ranking.pairs_frame().select("a", "b").rows() == [("A", "B"), ("B", "C")]
@@ -208,7 +208,7 @@ def test_a_tie_with_everything_judged_is_no_decision():
     beliefs = uniform_beliefs(collection, scale=FINE, judged_gain=[1, 2, 97, 97, 2, 1])
     ranking = rank_systems(estimate_linear(collection, beliefs, parse("AG@3")))
     assert ranking.confidence.tolist() == [0.5]
-    ahead = rank_systems(estimate_linear(collection, beliefs.judge([0], [2]), parse("AG@3")))
+    ahead = rank_systems(estimate_linear(collection, beliefs.with_judgments([0], [2]), parse("AG@3")))
     assert ahead.confidence.tolist() == [1.0]
     assert ahead.min_confidence == 1.0
 
@@ -246,7 +246,7 @@ def real(mirex) -> tuple[Collection, np.ndarray]:
 
 
 def judged_first(beliefs: IndependentBeliefs, items: np.ndarray, gains: np.ndarray) -> IndependentBeliefs:
-    return beliefs.judge(items, gains[items])
+    return beliefs.with_judgments(items, gains[items])
 
 
 def test_uniform_beliefs_know_nothing_of_the_real_systems(real):

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import earmark
 from earmark.beliefs.beliefs import item_gains, uniform_beliefs
-from earmark.beliefs.exact import LinearEstimator, system_weights
+from earmark.beliefs.exact_estimates import LinearEstimator, system_weights
 from earmark.data.collection import Collection
 from earmark.data.scales import BINARY, FINE
 from earmark.errors import ParameterError

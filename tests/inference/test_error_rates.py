@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from earmark.inference.pairs import paired_differences
+from earmark.inference.paired_differences import paired_differences
 from earmark.inference.rank_tests import signed_ranks
 from earmark.inference.resampling import bootstrap_differences, sign_flip_p_values
-from earmark.inference.significance import friedman_tukey, paired_t
+from earmark.inference.significance import compare_scores
 
 REPEATS = 4_000
 N_QUERIES = 40
@@ -108,8 +108,8 @@ def test_false_positives_and_coverage_of_t():
     positives = covered = 0
     for _ in range(repeats):
         null = rng.normal(0, 1, size=(2, n))
-        positives += int(paired_t(null).significant[0])
-        result = paired_t(null + np.array([[true_difference], [0.0]]))
+        positives += int(compare_scores(null, test="t").significant[0])
+        result = compare_scores(null + np.array([[true_difference], [0.0]]), test="t")
         covered += int(result.low[0] <= true_difference <= result.high[0])
     assert_rate(positives, repeats, 0.05)
     assert_rate(covered, repeats, 0.95)
@@ -120,7 +120,7 @@ def test_family_wise_false_positives_of_friedman_tukey():
     repeats = 1_500
     query_difficulty = rng.normal(0, 2, size=(repeats, 1, N_QUERIES))
     scores = rng.normal(size=(repeats, 5, N_QUERIES)) + query_difficulty
-    results = [friedman_tukey(one) for one in scores]
+    results = [compare_scores(one) for one in scores]
     any_false = sum(bool(result.significant.any()) for result in results)
     assert_rate(any_false, repeats, 0.05, slack=0.005)
     omnibus = sum(result.omnibus is not None and result.omnibus.p_value <= 0.05 for result in results)
@@ -132,7 +132,7 @@ def test_family_wise_false_positives_of_corrected_t_tests():
     repeats = 1_500
     scores = rng.normal(size=(repeats, 5, N_QUERIES))
     any_false = {
-        correction: sum(bool(paired_t(one, correction=correction).significant.any()) for one in scores)
+        correction: sum(bool(compare_scores(one, test="t", correction=correction).significant.any()) for one in scores)
         for correction in ("none", "holm", "bh")
     }
     high = stats.binom.interval(0.999, repeats, 0.05)[1]

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from earmark.data.answers import REQUIRED
 from earmark.data.arrays import Floats
 from earmark.data.conversion import runs_from_frame
+from earmark.data.preference_checks import REQUIRED
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import ParameterError
 from earmark.inference.preference_intervals import SharedErrors, clustered_shares
 from earmark.inference.preference_tests import compare_preferences, fisher_p_values, strength_t_p_values
-from earmark.measures.preference import PreferenceOutcomes, order_outcomes, parse_level, preference_outcomes
+from earmark.measures.preference_precision import PreferenceOutcomes, order_outcomes, parse_level, preference_outcomes
 
 LEVEL = parse_level("4/6")
 NONE = np.zeros(0, dtype=np.int64)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from earmark.inference.pairs import paired_differences
+from earmark.inference.paired_differences import paired_differences
 from earmark.inference.resampling import _query_counts, bootstrap_differences, sign_flip_p_values
 
 

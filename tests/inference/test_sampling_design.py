@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 
 import earmark
 from collections_drawn import runs
-from earmark.beliefs.exact import system_weights
+from earmark.beliefs.exact_estimates import system_weights
 from earmark.data.collection import Collection
-from earmark.data.permanent import item_numbers, query_numbers
+from earmark.data.permanent_random_numbers import item_numbers, query_numbers
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import QueryOrder, SampleOrder, sizes
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from earmark.errors import ParameterError
-from earmark.inference.significance import compare_scores, friedman_tukey, paired_t
+from earmark.inference.significance import compare_scores
 
 ALL_TESTS = ["friedman-tukey", "t", "wilcoxon", "permutation", "bootstrap"]
 
@@ -25,7 +25,7 @@ def scores():
 
 
 def test_t_is_what_scipy_says(scores):
-    result = paired_t(scores, correction="none", alpha=0.1)
+    result = compare_scores(scores, test="t", correction="none", alpha=0.1)
     for i, (a, b) in enumerate(zip(result.a, result.b, strict=True)):
         theirs = stats.ttest_rel(scores[a], scores[b])
         assert result.statistic[i] == pytest.approx(theirs.statistic)
@@ -42,7 +42,7 @@ def test_wilcoxon_is_what_scipy_says(scores):
 
 
 def test_friedman_tukey_as_a_whole(scores):
-    result = friedman_tukey(scores)
+    result = compare_scores(scores)
     theirs = stats.friedmanchisquare(*scores)
     assert result.omnibus is not None
     assert (result.omnibus.statistic, result.omnibus.p_value) == pytest.approx((theirs.statistic, theirs.pvalue))
@@ -59,10 +59,10 @@ def test_friedman_tukey_as_a_whole(scores):
     assert 0 < result.significant.sum() < result.a.size
 
 
-def test_correction_does_not_touch_friedman_tukey(scores):
+def test_correction_does_not_touch_compare_scores(scores):
     for correction in ("holm", "bh", "none"):
         result = run(scores, "friedman-tukey", correction=correction)
-        np.testing.assert_array_equal(result.p_adjusted, friedman_tukey(scores).p_adjusted)
+        np.testing.assert_array_equal(result.p_adjusted, compare_scores(scores).p_adjusted)
 
 
 @pytest.mark.parametrize("test", ALL_TESTS)

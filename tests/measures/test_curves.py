@@ -18,7 +18,7 @@ from earmark import evaluate, judgments_from_dict, parse, runs_from_dict
 from earmark.data.arrays import Segments
 from earmark.data.conversion import runs_from_frame
 from earmark.data.ground_truth import truth_from_judgments
-from earmark.data.matching import JudgedLists, match
+from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.scales import parse_scale
 from earmark.errors import ParameterError
 from earmark.measures.curves import (
@@ -30,7 +30,7 @@ from earmark.measures.curves import (
     roc,
     suffix_maximum,
 )
-from earmark.measures.prototypes import Prototype, prototype_lists
+from earmark.measures.prototype_answers import Prototype, prototype_lists
 
 RETRIEVABLE = [f"d{number}" for number in range(10)]
 COLLECTION = 14

@@ -146,7 +146,7 @@ def test_stays_in_its_range_and_tolerates_leading_sample_axes(name: str, run: Ru
 
 @pytest.mark.parametrize("name", sorted(set(registered()) - {"ADR", "DR", "ADRinv"}))
 def test_many_gains_at_once_give_what_each_gives_alone(name: str) -> None:
-    from earmark.data.matching import match
+    from earmark.data.judged_lists import match
     from earmark.evaluation import ground_truth
 
     rng = np.random.default_rng(3)

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 import earmark
 from earmark import plots
 from earmark.beliefs.beliefs import uniform_beliefs
-from earmark.beliefs.exact import estimate_linear
+from earmark.beliefs.exact_estimates import estimate_linear
 from earmark.crowd.agreement import agreement_table
 from earmark.crowd.workers import worker_table
 from earmark.data.collection import Collection
@@ -59,7 +59,7 @@ def ranking_of(judged: dict[str, dict[str, int]], systems: tuple[str, ...] = tup
         if document in judged.get(query, {})
     ]
     if known:
-        beliefs = beliefs.judge([index for index, _ in known], [gain for _, gain in known])
+        beliefs = beliefs.with_judgments([index for index, _ in known], [gain for _, gain in known])
     return rank_systems(estimate_linear(collection, beliefs, earmark.parse("AG@2")))
 
 
@@ -330,17 +330,17 @@ def test_names_that_the_font_lacks_are_no_warning() -> None:
 
 def test_a_ranking_may_be_held_in_other_ways() -> None:
     made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
-    standing = earmark.stand(made.runs, metadata=made.metadata)
+    campaign = earmark.Campaign.build(made.runs, metadata=made.metadata)
     for data, plot in ((plots.ranking_data, plots.plot_ranking), (plots.pairs_data, plots.plot_pairs)):
-        shown = [data(held) for held in (standing.ranking(), standing.verdict(), standing)]
+        shown = [data(held) for held in (campaign.ranking, campaign.verdict, campaign)]
         assert shown[0].equals(shown[1])
         assert shown[0].equals(shown[2])
-        assert plot(standing).get_xlabel() == plot(standing.verdict()).get_xlabel()
+        assert plot(campaign).get_xlabel() == plot(campaign.verdict).get_xlabel()
 
 
 def test_a_notebook_shows_the_picture_itself() -> None:
     made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
-    axes = plots.plot_ranking(earmark.stand(made.runs))
+    axes = plots.plot_ranking(earmark.Campaign.build(made.runs))
     assert isinstance(axes, Axes)
     image, size = axes._repr_png_()
     assert image.startswith(b"\x89PNG")
@@ -353,7 +353,7 @@ def test_a_notebook_shows_the_picture_itself() -> None:
 def test_axes_that_are_given_stay_what_they_are() -> None:
     made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
     own = Figure().add_subplot()
-    assert plots.plot_ranking(earmark.stand(made.runs), ax=own) is own
+    assert plots.plot_ranking(earmark.Campaign.build(made.runs), ax=own) is own
 
 
 def test_bins_of_confidence_are_drawn_as_a_diagnosis_is() -> None:

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 import earmark
 from earmark import plots
-from earmark.campaign.appraisal import Inference
-from earmark.campaign.prospects import Outlook, Prospect
+from earmark.campaign.forecast import Forecast, PairForecast
+from earmark.campaign.verdict import Inference
 from earmark.crowd.worker_check import RejectionRule, WorkerCheck, check_workers
 from earmark.data.judgments import Judgments
 from earmark.data.preferences import Preferences
@@ -26,16 +26,16 @@ from earmark.simulation.campaigns import Outcome, outcomes_frame
 from earmark.simulation.diagnosis import Diagnosis
 
 
-def prospect(a: str, b: str, chance: list[float], left: int) -> Prospect:
+def pair(a: str, b: str, chance: list[float], left: int) -> PairForecast:
     path = np.array(chance)
-    return Prospect(a, b, 0.7, left, np.arange(path.size), path, float(path[-1]), np.arange(path.size - 1))
+    return PairForecast(a, b, 0.7, left, np.arange(path.size), path, float(path[-1]), np.arange(path.size - 1))
 
 
-OUTLOOK = Outlook(
+OUTLOOK = Forecast(
     (
-        prospect("A", "B", [0.0, 0.3, 0.6, 0.95], 5),
-        prospect("B", "C", [0.0, 0.2, 0.55], 9),
-        prospect("C", "a very long name of a system", [0.0], 7),
+        pair("A", "B", [0.0, 0.3, 0.6, 0.95], 5),
+        pair("B", "C", [0.0, 0.2, 0.55], 9),
+        pair("C", "a very long name of a system", [0.0], 7),
     ),
     Inference(),
 )
@@ -88,8 +88,8 @@ def many_curves(count: int) -> dict[str, Curves]:
 
 
 DRAWN: dict[str, Callable[..., Axes]] = {
-    "outlook": lambda **given: plots.plot_outlook(OUTLOOK, **given),
-    "outlook of nothing": lambda **given: plots.plot_outlook(Outlook((), Inference()), **given),
+    "forecast": lambda **given: plots.plot_forecast(OUTLOOK, **given),
+    "forecast of nothing": lambda **given: plots.plot_forecast(Forecast((), Inference()), **given),
     "predictions": lambda **given: plots.plot_predictions(PREDICTIONS, **given),
     "one prediction": lambda **given: plots.plot_predictions(PREDICTIONS.head(1), **given),
     "reliability curve": lambda **given: plots.plot_reliability_curve(
@@ -121,13 +121,13 @@ def test_every_function_draws_on_the_axes_it_is_given(name: str) -> None:
 
 
 def test_an_outlook_is_drawn_as_far_as_it_goes() -> None:
-    data = plots.outlook_data(OUTLOOK)
+    data = plots.forecast_data(OUTLOOK)
     assert data.rows() == [
         ("A", "B", 2, 3, 5),
         ("B", "C", 2, None, 9),
         ("C", "a very long name of a system", None, None, 7),
     ]
-    labels = [label.get_text() for label in plots.plot_outlook(OUTLOOK).get_yticklabels()]
+    labels = [label.get_text() for label in plots.plot_forecast(OUTLOOK).get_yticklabels()]
     assert labels == ["A – B", "B – C", "C – a very lon… a system"]
     assert plain("a very long name of a system", longest=20) == "a very lon… a system"
 

@@ -6,31 +6,21 @@ import numpy as np
 import pytest
 
 import earmark
-from earmark.campaign.loop import Look, play
-from earmark.campaign.policies import make_policy
-from earmark.campaign.stopping import parse_stop
+from earmark.campaign.campaign import Campaign, Look, oracle
+from earmark.campaign.loop import play
 from earmark.errors import ParameterError
 from earmark.plots import plot_progress, progress_data
-from earmark.predictors.base import Setting
-from earmark.predictors.choose import PredictorChoice
 
 
 @pytest.fixture(scope="module")
 def looks() -> list[Look]:
     made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
-    setting = Setting(earmark.Collection.from_runs(made.runs, depth=5), earmark.FINE)
-    return list(
-        play(
-            setting,
-            predictor=PredictorChoice("uniform")(setting),
-            policy=make_policy("random"),
-            stop=parse_stop("budget:30"),
-            measure=earmark.parse("AG@5"),
-            ask=lambda items: np.full(items.size, 50.0),
-            rng=np.random.default_rng(1),
-            batch=10,
-        )
+    campaign = Campaign.build(
+        made.runs, scale=earmark.FINE, measure="AG@5", predictor="uniform", policy="random", stop="budget:30", seed=1
     )
+    ask = oracle(np.full(campaign.gains.size, 50.0))
+    seen = [reached.look for reached in play(campaign, ask, batch=10)]
+    return [look for look in seen if look is not None]
 
 
 def test_data_are_the_estimates_of_all_looks(looks: list[Look]) -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from earmark.predictors.ordinal import OrdinalModel
+from earmark.predictors.ordinal_regression import OrdinalModel
 
 
 def draw_rows(seed, n, coefficients, cuts):

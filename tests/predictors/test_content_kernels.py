@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import earmark
-from earmark.beliefs.beliefs import UNJUDGED, Answers, item_gains
+from earmark.beliefs.beliefs import UNJUDGED, AssessorGains, item_gains
 from earmark.beliefs.effects import Observations, Posterior
-from earmark.beliefs.exact import estimate_linear
+from earmark.beliefs.exact_estimates import estimate_linear
 from earmark.data.collection import Collection
 from earmark.data.content import Content
 from earmark.data.metadata import Metadata
@@ -21,10 +21,10 @@ from earmark.errors import InputError
 from earmark.inference.confidence import rank_systems
 from earmark.predictors.base import Setting
 from earmark.predictors.choose import PredictorChoice
-from earmark.predictors.content import COMPONENTS, FACTORS, count_known, item_content, principal_scores
+from earmark.predictors.content_kernels import COMPONENTS, FACTORS, count_known, item_content, principal_scores
 from earmark.predictors.covariates import covariates
-from earmark.predictors.effect_structure import CONTENT, LIKENESS, effect_model, item_spread
 from earmark.predictors.hierarchical import Hierarchical
+from earmark.predictors.hierarchical_effects import CONTENT, LIKENESS, effect_model, item_spread
 from earmark.predictors.hierarchical_prior import HierarchicalPrior, JudgedCollection, fit_prior
 from earmark.simulation import synthetic_collection
 from earmark.simulation.diagnosis import diagnose
@@ -351,14 +351,8 @@ def test_intervals_hold_with_content_that_is_noise():
         for told in (True, False):
             setting = Setting(collection, FINE, content=content if told else None)
             for share in (0.05, 0.1, 0.2, 0.4):
-                found = diagnose(
-                    setting,
-                    truth,
-                    Hierarchical(setting),
-                    earmark.parse("AG@5"),
-                    share=share,
-                    rng=np.random.default_rng(seed),
-                )
+                problem = earmark.Problem(setting, earmark.parse("AG@5"), Hierarchical)
+                found = diagnose(problem, truth, share=share, rng=np.random.default_rng(seed))
                 errors[told].append(found.scores["rmse"])
                 if told:
                     held.append(found.coverage.row(by_predicate=pl.col("level") == 0.95))
@@ -450,7 +444,7 @@ def test_content_and_several_assessors():
     collection = small_collection(0, systems=3, pool=9)
     rng = np.random.default_rng(0)
     items = np.repeat(np.arange(0, collection.n_items, 2), 2)
-    answers = Answers(items, np.tile([0, 1], items.size // 2), rng.uniform(20, 80, items.size), 2)
+    answers = AssessorGains(items, np.tile([0, 1], items.size // 2), rng.uniform(20, 80, items.size), 2)
     gains = np.full(collection.n_items, UNJUDGED)
     gains[np.unique(items)] = np.bincount(items, answers.gain)[np.unique(items)] / 2
     predictor = Hierarchical(Setting(collection, FINE, content=content_of(collection)))
@@ -533,12 +527,12 @@ def test_content_reaches_beliefs_by_every_way():
     made = synthetic_collection(np.random.default_rng(0), systems=3, queries=6, documents=60)
     content = content_of(Collection.from_runs(made.runs, depth=5))
     some = earmark.judgments_from_frame(made.judgments.frame.head(20), scale=FINE)
-    stand = earmark.stand(made.runs, some, content=content)
-    assert CONTENT in stand.beliefs.model.components
+    campaign = earmark.Campaign.build(made.runs, some, content=content)
+    assert CONTENT in campaign.beliefs.model.components
     plain = earmark.rank(made.runs, some)
     told = earmark.rank(made.runs, some, content=content)
     assert not np.allclose(plain.estimates.scores.mean, told.estimates.scores.mean)
-    np.testing.assert_array_equal(told.estimates.scores.mean, stand.ranking().estimates.scores.mean)
+    np.testing.assert_array_equal(told.estimates.scores.mean, campaign.ranking.estimates.scores.mean)
     assert earmark.propose(made.runs, some, content=content, n=3).height == 3
     played = [
         earmark.simulate_campaigns(made.runs, made.judgments, stop="budget:20", content=one)

@@ -12,10 +12,9 @@ from earmark.data.collection import Collection
 from earmark.data.metadata import Metadata
 from earmark.errors import ParameterError
 from earmark.predictors.feature_glossary import glossary_table
-from earmark.predictors.feature_table import feature_table
-from earmark.predictors.features import FeatureBuilder
+from earmark.predictors.features import FeatureBuilder, feature_table
 from earmark.predictors.judgment_features import ItemGains
-from earmark.predictors.published import published_model
+from earmark.predictors.ordinal_models import published_model
 
 NAN = float("nan")
 TEAMS = {"A": "one", "B": "one", "C": "two"}

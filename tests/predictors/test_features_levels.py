@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from earmark.data.scales import BINARY, BROAD, FINE, ORDERED, parse_scale
 from earmark.errors import ParameterError
-from earmark.predictors.levels import model_levels, to_levels
-from earmark.predictors.published import published_model, published_names
+from earmark.predictors.ordinal_levels import model_levels, to_levels
+from earmark.predictors.ordinal_models import published_model, published_names
 
 
 @pytest.mark.parametrize("name", published_names())

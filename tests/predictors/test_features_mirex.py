@@ -20,7 +20,7 @@ from earmark.data.readers import read_judgments, read_metadata, read_runs
 from earmark.data.scales import FINE
 from earmark.predictors.features import FeatureBuilder, Features
 from earmark.predictors.judgment_features import ItemGains
-from earmark.predictors.published import NamedModel, published_model
+from earmark.predictors.ordinal_models import NamedModel, published_model
 
 OUTPUT, JUDGE = published_model("mtc-output-fine"), published_model("mtc-judge-fine")
 

@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 
 import earmark
 from earmark.beliefs import variance_components
-from earmark.beliefs.beliefs import UNJUDGED, Answers, item_gains
-from earmark.beliefs.exact import estimate_linear
+from earmark.beliefs.beliefs import UNJUDGED, AssessorGains, item_gains
+from earmark.beliefs.exact_estimates import estimate_linear
 from earmark.beliefs.montecarlo import estimate_montecarlo
 from earmark.data.collection import Collection
 from earmark.data.metadata import Metadata
@@ -22,10 +22,10 @@ from earmark.data.scales import BINARY, BROAD, FINE, parse_scale
 from earmark.errors import InputError, NotConverged, ParameterError
 from earmark.inference.confidence import rank_systems
 from earmark.predictors import hierarchical_prior
-from earmark.predictors.base import Setting, make_predictor, predictor_names
+from earmark.predictors.base import PREDICTORS, Setting, make_predictor
 from earmark.predictors.covariates import covariates
-from earmark.predictors.effect_structure import attribute_component, effect_model, item_spread
 from earmark.predictors.hierarchical import DRAWS, Hierarchical
+from earmark.predictors.hierarchical_effects import attribute_component, effect_model, item_spread
 from earmark.predictors.hierarchical_prior import (
     HierarchicalPrior,
     JudgedCollection,
@@ -130,12 +130,12 @@ def sound(collection: Collection, scale, gains: np.ndarray, **setting):
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.6, 1.0])
 def test_every_scale(scale, share):
     collection = small_collection(0)
-    predictor, beliefs, _ = sound(collection, scale, some_gains(collection, scale, share))
+    _, beliefs, _ = sound(collection, scale, some_gains(collection, scale, share))
     assert beliefs.drawn_variances.shape == (DRAWS, len(beliefs.model.components))
     if share == 0:
-        assert "nothing is judged" in predictor.notes()[0]
+        assert "nothing is judged" in beliefs.notes[0]
     elif share < 1:
-        assert predictor.notes()[0].startswith(f"only {beliefs.n_judged} judged")
+        assert beliefs.notes[0].startswith(f"only {beliefs.n_judged} judged")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_attribute_that_no_prior_knows_has_a_vague_one():
 
 
 def test_it_is_known_by_name_and_the_same_every_time():
-    assert "hierarchical" in predictor_names()
+    assert "hierarchical" in PREDICTORS
     collection = small_collection(0)
     gains = some_gains(collection, FINE, 0.4)
     first, second = (make_predictor("hierarchical", Setting(collection, FINE)).predict(gains) for _ in range(2))
@@ -234,19 +234,38 @@ def test_what_is_learnt_helps_and_claims_are_about_right():
     assert 0.7 < np.mean(honesty) < 1.6
 
 
-def test_variances_are_fitted_again_when_judgments_have_grown_by_a_tenth():
+def test_variances_are_fitted_at_fixed_counts_of_judgments_in_their_order():
     collection = small_collection(0, queries=10)
     gains = some_gains(collection, FINE, 1.0)
     predictor = Hierarchical(Setting(collection, FINE))
+    order = np.random.default_rng(0).permutation(gains.size)
 
-    def fitted_on(n: int):
-        predictor.predict(np.where(np.arange(gains.size) < n, gains, UNJUDGED))
+    def fitted_on(n: int, *, ordered: bool = True):
+        judged = np.isin(np.arange(gains.size), order[:n])
+        predictor.predict(np.where(judged, gains, UNJUDGED), order=order[:n] if ordered else None)
         return predictor.fitted_
 
-    assert fitted_on(0) is fitted_on(1)
-    assert fitted_on(30) is fitted_on(32)
-    assert fitted_on(32) is not fitted_on(33)
-    assert fitted_on(33) is not fitted_on(20)  # judgments that were taken back
+    assert fitted_on(19) is not fitted_on(18)
+    assert fitted_on(31) is fitted_on(30)
+    assert fitted_on(32) is not fitted_on(31)
+    # Without an order there is nothing to hold back.
+    np.testing.assert_array_equal(fitted_on(30, ordered=False).peak, fitted_on(30).peak)
+    assert not np.array_equal(fitted_on(31, ordered=False).peak, fitted_on(31).peak)
+
+
+def test_beliefs_depend_on_judgments_and_their_order_not_on_the_path():
+    collection = small_collection(0, queries=10)
+    gains = some_gains(collection, FINE, 1.0)
+    order = np.random.default_rng(1).permutation(gains.size)
+    walked = Hierarchical(Setting(collection, FINE))
+    for n in (0, 3, 4, 21, 22, 23, 37, 20, 41):
+        judged = np.where(np.isin(np.arange(gains.size), order[:n]), gains, UNJUDGED)
+        on_the_way = walked.predict(judged, order=order[:n])
+        at_once = Hierarchical(Setting(collection, FINE)).predict(judged, order=order[:n])
+        np.testing.assert_array_equal(on_the_way.mean, at_once.mean)
+        np.testing.assert_array_equal(on_the_way.variance, at_once.variance)
+        weights = np.ones((1, gains.size))
+        np.testing.assert_array_equal(on_the_way.sums(weights)[1], at_once.sums(weights)[1])
 
 
 def test_a_fit_that_fails_leaves_everything_as_it_was(monkeypatch):
@@ -255,13 +274,12 @@ def test_a_fit_that_fails_leaves_everything_as_it_was(monkeypatch):
     fewer = np.where(np.arange(gains.size) < 8, gains, UNJUDGED)
     predictor = Hierarchical(Setting(collection, FINE))
     before = predictor.predict(fewer)
-    fitted, notes = predictor.fitted_, predictor.notes()
+    fitted = predictor.fitted_
     with monkeypatch.context() as patched:
         patched.setattr(variance_components, "_STEPS", 0)
-        with pytest.raises(NotConverged, match="the beliefs from before these judgments still hold"):
+        with pytest.raises(NotConverged):
             predictor.predict(gains)
         assert predictor.fitted_ is fitted
-        assert predictor.notes() == notes
         np.testing.assert_array_equal(predictor.predict(fewer).mean, before.mean)
     after = predictor.predict(gains)
     assert after.n_judged == np.count_nonzero(gains >= 0)
@@ -271,7 +289,9 @@ def test_a_fit_that_fails_leaves_everything_as_it_was(monkeypatch):
 # ---- assessors -------------------------------------------------------------------------------------------------------
 
 
-def asked(truth: np.ndarray, items: np.ndarray, noise: float, *, each: int = 3, n: int = 5, seed: int = 0) -> Answers:
+def asked(
+    truth: np.ndarray, items: np.ndarray, noise: float, *, each: int = 3, n: int = 5, seed: int = 0
+) -> AssessorGains:
     """Let some assessors, each with a generosity of their own, judge every item."""
     rng = np.random.default_rng(seed)
     who = np.concatenate([rng.permutation(n)[:each] for _ in items])
@@ -279,10 +299,10 @@ def asked(truth: np.ndarray, items: np.ndarray, noise: float, *, each: int = 3, 
     generosity = rng.normal(0, noise / 2, n)
     gain = np.clip(truth[item] + generosity[who] + rng.normal(0, noise, item.size), 0, 100)
     mixed = rng.permutation(item.size)
-    return Answers(item[mixed], who[mixed], gain[mixed], n)
+    return AssessorGains(item[mixed], who[mixed], gain[mixed], n)
 
 
-def mean_of(answers: Answers, n_items: int) -> np.ndarray:
+def mean_of(answers: AssessorGains, n_items: int) -> np.ndarray:
     count = np.bincount(answers.item, minlength=n_items)
     total = np.bincount(answers.item, answers.gain, minlength=n_items)
     return np.where(count > 0, total / np.maximum(count, 1), UNJUDGED)
@@ -309,7 +329,7 @@ def test_assessors_who_disagree_widen_intervals():
         assert drawn[:, items].std() > 0
         # What was said of an item does not reach its own prediction, however many said it.
         out = noisy.leave_one_out()
-        other = Answers(
+        other = AssessorGains(
             answers.item, answers.assessor, np.where(answers.item == items[0], 100 - answers.gain, answers.gain), 5
         )
         changed = Hierarchical(setting).predict(mean_of(other, truth.size), other)
@@ -339,7 +359,7 @@ def test_without_overlap_judgments_are_the_truth():
     collection = small_collection(0)
     gains = some_gains(collection, FINE, 0.5)
     items = np.flatnonzero(gains >= 0)
-    answers = Answers(items, items % 3, gains[items], 3)
+    answers = AssessorGains(items, items % 3, gains[items], 3)
     assert not answers.overlap
     setting = Setting(collection, FINE)
     alone, told = Hierarchical(setting).predict(gains), Hierarchical(setting).predict(gains, answers)
@@ -407,7 +427,7 @@ def test_a_prior_mean_is_logistic_and_ignores_what_it_does_not_know():
     np.testing.assert_allclose(prior.mean(known), special.expit(-0.5 + 2 * rank))
     vague = prior.of_components(("noise", "assessor"))
     np.testing.assert_allclose(np.exp(vague.centre), 0.01)
-    assert vague.spread.tolist() == [1.0, 1.0]
+    assert vague.sd.tolist() == [1.0, 1.0]
 
 
 def test_a_prior_comes_back_from_its_file(tmp_path: Path):

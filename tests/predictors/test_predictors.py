@@ -13,11 +13,11 @@ from earmark.beliefs.beliefs import item_gains
 from earmark.data.collection import Collection
 from earmark.data.scales import BROAD, FINE, parse_scale
 from earmark.errors import InputError, ParameterError
-from earmark.predictors.base import Blend, Part, Setting, make_predictor, predictor_names
+from earmark.predictors.base import PREDICTORS, Blend, Part, Setting, make_predictor
 from earmark.predictors.external import External, calibrating_power, raise_to
-from earmark.predictors.fitted import Ordinal
-from earmark.predictors.levels import model_levels
-from earmark.predictors.published import NamedModel
+from earmark.predictors.ordinal_levels import model_levels
+from earmark.predictors.ordinal_models import NamedModel
+from earmark.predictors.ordinal_predictor import Ordinal
 from earmark.simulation import synthetic_collection
 
 NAMES = ["uniform", "mtc-output", "mtc-judge", "ordinal"]
@@ -36,7 +36,7 @@ def judged(truth: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
 
 
 def test_all_are_known_by_name() -> None:
-    assert set(NAMES) <= set(predictor_names())
+    assert set(NAMES) <= set(PREDICTORS.names())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,8 +96,8 @@ def test_published_models_speak_only_where_metadata_let_them() -> None:
         beliefs = predictor.predict(without.unjudged)
         assert set(beliefs.mean) == {50.0}
         np.testing.assert_allclose(beliefs.variance, 850.0)
-        assert "needs metadata for pART, sGEN, pGEN" in predictor.notes()[0]
-    assert "drop out" in make_predictor("ordinal", without).notes()[0]
+        assert "needs metadata for pART, sGEN, pGEN" in beliefs.notes[0]
+    assert "drop out" in make_predictor("ordinal", without).predict(without.unjudged).notes[0]
 
 
 def test_published_models_refuse_other_scales() -> None:
@@ -119,7 +119,7 @@ def test_judge_goes_beyond_output_where_the_artist_was_judged(mirex: Path) -> No
     beliefs = output.predict(setting.unjudged)
     assert np.sqrt(np.mean((beliefs.mean - truth) ** 2)) == pytest.approx(25.06, abs=0.005)
     assert beliefs.variance.mean() == pytest.approx(561, abs=0.5)
-    assert output.notes() == ["43 items lack metadata and have the uniform belief"]
+    assert beliefs.notes == ("43 items lack metadata and have the uniform belief",)
     gains = judged(truth, 0.1)
     changed = make_predictor("mtc-judge", setting).predict(gains).mean != output.predict(gains).mean
     assert 0.05 < changed.mean() < 0.5
@@ -168,10 +168,9 @@ def test_external_probabilities_are_recalibrated(case: tuple[Setting, np.ndarray
     columns = {f"{level:g}": sure[:, index] for index, level in enumerate(levels)}
     external = External(setting, write_external(tmp_path / "model.csv", setting, columns))
     raw = external.predict(setting.unjudged)
-    assert external.power == 1.0
+    assert raw.notes == ()
     calibrated = external.predict(judged(truth, 0.5))
-    assert external.power < 0.5
-    assert "flattened to the power" in external.notes()[0]
+    assert "flattened to the power" in calibrated.notes[0]
     left = ~calibrated.judged
     error = np.mean((calibrated.mean - truth)[left] ** 2)
     assert 0.6 < calibrated.variance[left].mean() / error < 1.6

@@ -8,8 +8,8 @@ import pytest
 
 import earmark
 from earmark.data.judgments import Judgments
-from earmark.report import assessor_agreement, assessor_table
-from earmark.report.quality import say_assessors
+from earmark.report import assessor_agreement, assessor_table, gather_findings, report_html
+from earmark.report.assessors import most_and_least_generous
 
 
 def judged(rows: list[tuple[str, str, float]], scale: earmark.Scale = earmark.FINE) -> Judgments:
@@ -56,16 +56,13 @@ def test_who_shares_nothing_has_no_bias() -> None:
     table = assessor_table(judged([("d", "ann", 60.0), ("e", "bob", 40.0), ("f", "bob", -1.0)]))
     assert table is not None
     assert table.select("judgments", "shared", "bias", "rmse", "agreement").rows() == [(1, 0, None, None, None)] * 2
-    assert say_assessors(table, None) == [
-        "2 assessors gave 2 judgments.",
-        "No item was judged by two of them: how far they agree is not known.",
-    ]
-    assert say_assessors(table.head(1), None) == ["1 assessor gave 1 judgment."]
+    assert assessor_agreement(judged([("d", "ann", 60.0), ("e", "bob", 40.0)])) is None
+    assert most_and_least_generous(table.to_dicts()) is None
     nobody = Judgments.from_frame(pl.DataFrame({"query": ["q"], "document": ["d"], "gain": [1.0]}))
     assert assessor_table(nobody) is None
 
 
-def test_it_is_said_who_is_generous() -> None:
+def test_the_most_and_the_least_generous_are_found() -> None:
     rng = np.random.default_rng(0)
     level = {"ann": 8.0, "bob": 0.0, "cy": -8.0}
     documents = [(f"d{number}", rng.uniform(20, 80)) for number in range(40)]
@@ -77,12 +74,32 @@ def test_it_is_said_who_is_generous() -> None:
     judgments = judged(rows)
     table, agreement = assessor_table(judgments), assessor_agreement(judgments)
     assert table is not None
-    said = say_assessors(table, agreement)
-    assert said[0] == "3 assessors gave 120 judgments."
-    assert said[1].startswith("40 items were judged by several of them. Krippendorff's alpha, 1 for full agreement")
-    assert said[2].startswith("ann is the most generous, 1")
-    assert "; cy is the strictest, 1" in said[2]
-    alike = judged([("d", "ann", 50.0), ("d", "bob", 50.0)])
-    same = say_assessors(assessor_table(alike), assessor_agreement(alike))  # type: ignore[arg-type]
-    assert len(same) == 2
-    assert "has no value here: all gains are the same" in same[1]
+    assert agreement is not None
+    assert agreement.errors.items == 40
+    found = most_and_least_generous(table.to_dicts())
+    assert found is not None
+    assert [row["assessor"] for row in found] == ["ann", "cy"]
+    assert [row["bias"] for row in found] == pytest.approx([12, -12], abs=2)
+    alike = assessor_table(judged([("d", "ann", 50.0), ("d", "bob", 50.0)]))
+    assert alike is not None
+    assert most_and_least_generous(alike.to_dicts()) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "unsaid"),
+    [
+        ([("d", "ann", 50.0)], "1 assessor gave 1 judgment.", "No item was judged by two"),
+        ([("d", "ann", 50.0), ("e", "bob", 5.0)], "2 assessors gave 2 judgments.", "Krippendorff"),
+        ([("d", "ann", 50.0), ("e", "bob", 5.0)], "No item was judged by two of them", "most generous"),
+        ([("d", "ann", 50.0), ("d", "bob", 50.0)], "alpha is undefined", "most generous"),
+        ([("d", "ann", 50.0), ("d", "bob", 5.0)], "1 item was judged by several of them.", "undefined"),
+        ([("d", "ann", 50.0), ("d", "bob", 5.0)], "ann is the most generous, 45.0 above", "undefined"),
+    ],
+)
+def test_the_page_says_who_judged(rows: list[tuple[str, str, float]], said: str, unsaid: str) -> None:
+    runs = earmark.runs_from_dict({"A": {"q": {"d": 1.0, "e": 0.5}}, "B": {"q": {"e": 1.0, "f": 0.5}}})
+    judgments = judged(rows)
+    campaign = earmark.Campaign.build(runs, judgments, measure="AG@2", predictor="uniform")
+    page = " ".join(report_html(gather_findings(campaign)).replace("&#39;", "'").split())
+    assert said in page
+    assert unsaid not in page

@@ -12,8 +12,8 @@ import earmark
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.data.judgments import Judgments
 from earmark.diagnose.proper_scores import summarise_errors
+from earmark.report import gather_findings, report_html
 from earmark.report.calibration import ENOUGH, Calibration, Held, calibrate, left_out
-from earmark.report.quality import say_calibration
 from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances, without
 
 
@@ -59,7 +59,7 @@ def test_leaving_an_item_out_is_conditioning_without_its_answers(several: bool) 
 
 def test_predictions_are_those_of_the_beliefs_where_judgments_are_the_truth(made: earmark.SyntheticCollection) -> None:
     for predictor in ("hierarchical", "uniform"):
-        beliefs = earmark.stand(made.runs, some(made, 60), metadata=made.metadata, predictor=predictor).beliefs
+        beliefs = earmark.Campaign.build(made.runs, some(made, 60), metadata=made.metadata, predictor=predictor).beliefs
         items, predicted, variance, actual = left_out(beliefs)
         np.testing.assert_array_equal(items, np.flatnonzero(beliefs.judged))
         np.testing.assert_allclose(predicted, beliefs.leave_one_out()[items], atol=1e-9)
@@ -68,9 +68,9 @@ def test_predictions_are_those_of_the_beliefs_where_judgments_are_the_truth(made
 
 
 def test_few_judgments_are_not_worth_a_look(made: earmark.SyntheticCollection) -> None:
-    assert calibrate(earmark.stand(made.runs)) is None
-    assert calibrate(earmark.stand(made.runs, some(made, ENOUGH - 1))) is None
-    found = calibrate(earmark.stand(made.runs, some(made, ENOUGH)))
+    assert calibrate(earmark.Campaign.build(made.runs)) is None
+    assert calibrate(earmark.Campaign.build(made.runs, some(made, ENOUGH - 1))) is None
+    found = calibrate(earmark.Campaign.build(made.runs, some(made, ENOUGH)))
     assert found is not None
     assert found.frame.columns == ["query", "document", "predicted", "low", "high", "actual"]
     assert found.frame.height == found.held.items == found.errors.n == ENOUGH
@@ -78,13 +78,13 @@ def test_few_judgments_are_not_worth_a_look(made: earmark.SyntheticCollection) -
 
 
 def test_intervals_of_an_honest_model_hold_what_is_judged(made: earmark.SyntheticCollection) -> None:
-    standing = earmark.stand(made.runs, metadata=made.metadata)
+    campaign = earmark.Campaign.build(made.runs, metadata=made.metadata)
     held = items = 0
     for number in range(6):
-        truth = standing.beliefs.draw(np.random.default_rng([8, number]), 1)[0]
-        frame = standing.setting.collection.item_frame().select("query", "document")
+        truth = campaign.beliefs.draw(np.random.default_rng([8, number]), 1)[0]
+        frame = campaign.problem.items
         drawn = Judgments.from_frame(frame.with_columns(gain=pl.Series(truth.round())), scale=earmark.FINE)
-        again = calibrate(earmark.stand(made.runs, drawn, metadata=made.metadata))
+        again = calibrate(earmark.Campaign.build(made.runs, drawn, metadata=made.metadata))
         assert again is not None
         assert again.complete
         held, items = held + again.held.held, items + again.held.items
@@ -94,18 +94,16 @@ def test_intervals_of_an_honest_model_hold_what_is_judged(made: earmark.Syntheti
 
 def test_sampled_items_are_counted_apart(made: earmark.SyntheticCollection) -> None:
     marked = some(made, 100, sampled=pl.int_range(pl.len()) < 40)
-    found = calibrate(earmark.stand(made.runs, marked), marked)
+    found = calibrate(earmark.Campaign.build(made.runs, marked))
     assert found is not None
     assert found.held_in_sample is not None
     assert found.held_in_sample.items == 40
     assert not found.all_sampled
-    assert "Of the 40 among them that were drawn at random" in say_calibration(found)[1]
     every = some(made, 100, sampled=pl.lit(True))
-    all_of_them = calibrate(earmark.stand(made.runs, every), every)
+    all_of_them = calibrate(earmark.Campaign.build(made.runs, every))
     assert all_of_them is not None
     assert all_of_them.all_sampled
     assert all_of_them.held_in_sample is None
-    assert "All of them were drawn at random" in say_calibration(all_of_them)[1]
 
 
 def calibration(
@@ -118,42 +116,47 @@ def calibration(
     return Calibration(frame, summarise_errors(np.zeros(off.size), spread, off), complete, fine)
 
 
-@pytest.mark.parametrize(
-    ("outside", "words"),
-    [
-        (0, "All 200 judged items lie within the model's 95% intervals, more than need be: about single items"),
-        (1, "99% of 200 judged items"),
-        (8, "96% of 200 judged items lie within the model's 95% intervals, as many as should."),
-        (14, "93% of 200 judged items lie within the model's 95% intervals, as many as should."),
-        (40, "80% of 200 judged items lie within the model's 95% intervals, fewer than should: about single items"),
-    ],
-)
-def test_shares_of_intervals_are_judged(outside: int, words: str) -> None:
-    said, caution = say_calibration(calibration([3.0] * outside + [0.5] * (200 - outside)))
-    assert said.startswith(words)
-    assert caution.startswith("Unless they were drawn at random, judged items are not like the others")
+@pytest.mark.parametrize(("outside", "verdict"), [(0, "more"), (1, "more"), (8, "right"), (14, "right"), (40, "fewer")])
+def test_shares_of_intervals_are_judged(outside: int, verdict: str) -> None:
+    assert calibration([3.0] * outside + [0.5] * (200 - outside)).held.verdict == verdict
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (1.5, "are larger than it expects: about single items it is surer than it may be. It misses by 1.5 (root"),
-        (1.0, "are about as large as it expects. It misses by 1.0 (root mean square) and expects to miss by 1.0."),
-        (0.5, "are smaller than it expects: about single items it is less sure than it could be. It misses by 0.50"),
-    ],
-)
-def test_on_a_coarse_scale_errors_are_compared(error: float, words: str) -> None:
-    said, _ = say_calibration(calibration([error] * 50, fine=False))
-    assert said.startswith(f"Over 50 judged items, the errors of the model {words}")
-
-
-def test_where_everything_is_judged_nothing_is_left_to_be_different() -> None:
-    found = calibration([0.0, 0.5] * 30, complete=True)
-    assert found.held_in_sample is None
-    assert say_calibration(found)[1].startswith("Everything is judged")
+@pytest.mark.parametrize(("error", "verdict"), [(1.5, "larger"), (1.0, "right"), (0.5, "smaller")])
+def test_errors_are_compared_with_those_expected(error: float, verdict: str) -> None:
+    found = calibration([error] * 50)
+    assert found.errors_made == verdict
+    assert found.expected_error == pytest.approx(1.0)
     # Nothing was expected to be off, and nothing was.
-    exact = say_calibration(replace(calibration([0.0] * 40, expected=0.0), fine=False))[0]
-    assert "about as large as it expects" in exact
+    assert calibration([0.0] * 40, expected=0.0).errors_made == "right"
+
+
+def sampled(found: Calibration, count: int) -> Calibration:
+    """Mark the first items as sampled."""
+    return replace(found, frame=found.frame.with_columns(sampled=pl.int_range(pl.len()) < count))
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (calibration([0.5] * 200), "All 200 judged items lie within the model's 95% intervals, more than expected"),
+        (calibration([3.0] + [0.5] * 399), "99% of 400 judged items lie within"),
+        (calibration([3.0] * 40 + [0.5] * 160), "80% of 200 judged items lie within the model's 95% intervals, fewer"),
+        (calibration([1.5] * 50, fine=False), "Over 50 judged items, the errors of the model are larger"),
+        (calibration([0.25] * 50), "root mean square error is 0.25; it expects 1.0"),
+        (calibration([0.5] * 50), "Unless they were drawn at random"),
+        (calibration([0.5] * 50, complete=True), "Everything is judged"),
+        (sampled(calibration([0.5] * 50), 50), "All of them were drawn at random"),
+        (sampled(calibration([0.5] * 50), 40), "Of the 40 among them that were drawn at random, 100% do"),
+        (sampled(calibration([0.5] * 50, fine=False), 40), "Unless they were drawn at random"),
+    ],
+)
+def test_the_page_says_how_well_the_model_predicts(
+    made: earmark.SyntheticCollection, found: Calibration, said: str
+) -> None:
+    findings = replace(
+        gather_findings(earmark.Campaign.build(made.runs, predictor="uniform"), forecast=False), calibration=found
+    )
+    assert said in " ".join(report_html(findings).replace("&#39;", "'").split())
 
 
 def test_a_share_has_bounds() -> None:

@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from earmark.data.arrays import Floats
-from earmark.data.tables import replacing, require_file
+from earmark.data.files import replacing, require_file
 from earmark.errors import InputError, MissingLibraryError
 
 RATE = 22_050

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -51,7 +51,7 @@ _SUM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class AssessorGains:
     """What several assessors said about items, answer by answer.
 
     Parameters
@@ -83,10 +83,13 @@ class Beliefs(ABC):
         The scale that gains are on.
     judged_gain : ndarray of float, shape (items,)
         The gain of every judged item, `UNJUDGED` (negative) for the others.
+    notes : tuple of str
+        What a reader of these beliefs has to know.
     """
 
     scale: Scale
     judged_gain: Floats
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def n_items(self) -> int:
@@ -133,10 +136,6 @@ class Beliefs(ABC):
         """
 
     @abstractmethod
-    def row_variances(self, weights: Weights) -> Floats:
-        r"""Return the diagonal of :math:`W \Sigma W^T`, shape (rows,), without the rest of it."""
-
-    @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
         """Draw the gains of all items `n` times at once, shape (n, items)."""
 
@@ -162,7 +161,7 @@ class Beliefs(ABC):
         Parameters
         ----------
         levels : ndarray of float, shape (levels,)
-            Gains, ascending; what is believed of others counts for the nearest of them.
+            Gains, ascending; the probability of other gains counts for the nearest of them.
         """
 
     @abstractmethod
@@ -205,15 +204,13 @@ class LevelProbabilities:
     @cached_property
     def mean(self) -> Floats:
         """The expected gain of every item."""
-        mean: Floats = self.probabilities @ self.levels
-        return mean
+        return np.asarray(self.probabilities @ self.levels)
 
     @cached_property
     def variance(self) -> Floats:
         """The variance of every item's gain, never negative."""
         # About the mean rather than as a difference of squares, which would leave rounding errors of either sign.
-        variance: Floats = np.einsum("il,il->i", self.probabilities, (self.levels - self.mean[:, None]) ** 2)
-        return variance
+        return np.asarray(np.einsum("il,il->i", self.probabilities, (self.levels - self.mean[:, None]) ** 2))
 
     @cached_property
     def cumulative(self) -> Floats:
@@ -226,15 +223,13 @@ class LevelProbabilities:
     @cached_property
     def most_probable(self) -> Floats:
         """The gain of every item's most probable level, the lowest of them where several are."""
-        most: Floats = self.levels[np.argmax(self.probabilities, axis=1)]
-        return most
+        return np.asarray(self.levels[np.argmax(self.probabilities, axis=1)])
 
     @cached_property
     def nearest(self) -> Floats:
         """The gain of the level nearest to every item's mean, the higher one from halfway on."""
         halfway = (self.levels[:-1] + self.levels[1:]) / 2
-        nearest: Floats = self.levels[np.searchsorted(halfway, self.mean, side="right")]
-        return nearest
+        return np.asarray(self.levels[np.searchsorted(halfway, self.mean, side="right")])
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +255,7 @@ class IndependentBeliefs(Beliefs):
     >>> beliefs = from_probabilities([[0.0491, 0.2441, 0.7068], [1, 0, 0]], scale=BROAD)
     >>> beliefs.mean.round(4).tolist(), beliefs.variance.round(4).tolist()
     ([1.6577, 0.0], [0.3233, 0.0])
-    >>> beliefs.judge([0], [2.0]).variance.tolist()
+    >>> beliefs.with_judgments([0], [2.0]).variance.tolist()
     [0.0, 0.0]
     """
 
@@ -277,12 +272,11 @@ class IndependentBeliefs(Beliefs):
         return IndependentLookahead(np.asarray(dense, dtype=np.float64), self.variance)
 
     def level_probabilities(self, levels: Floats) -> Floats:
-        """Return the probability of levels for every item, what is believed of others being added to the nearest."""
+        """Return the probability of levels for every item; that of other gains is added to the nearest level."""
         nearest = np.searchsorted((levels[:-1] + levels[1:]) / 2, self.expected.levels, side="right")
         onto = np.zeros((self.expected.levels.size, levels.size))
         onto[np.arange(nearest.size), nearest] = 1.0
-        grouped: Floats = self.expected.probabilities @ onto
-        return grouped
+        return np.asarray(self.expected.probabilities @ onto)
 
     def leave_one_out(self) -> Floats:
         """Return what the predictor expects of every item, judged or not."""
@@ -297,17 +291,9 @@ class IndependentBeliefs(Beliefs):
         """Return the covariance of weighted sums, shape (rows, rows)."""
         if issparse(weights):
             rows = csr_array(weights)
-            covariance: Floats = (rows.multiply(self.variance).tocsr() @ rows.T).toarray()
-            return covariance
+            return np.asarray((rows.multiply(self.variance).tocsr() @ rows.T).toarray())
         dense = np.asarray(weights)
         return (dense * self.variance) @ dense.T
-
-    def row_variances(self, weights: Weights) -> Floats:
-        """Return the variances of weighted sums, shape (rows,)."""
-        if issparse(weights):
-            of_rows: Floats = csr_array(weights).power(2) @ self.variance
-            return of_rows
-        return np.asarray(weights) ** 2 @ self.variance
 
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
         """Draw by inverting the distribution functions.
@@ -321,7 +307,7 @@ class IndependentBeliefs(Beliefs):
             level += chance >= reached
         return np.where(self.judged, self.judged_gain, self.expected.levels[level])
 
-    def judge(self, items: ArrayLike, gains: ArrayLike) -> IndependentBeliefs:
+    def with_judgments(self, items: ArrayLike, gains: ArrayLike) -> IndependentBeliefs:
         """Return the beliefs after some items have been judged, the others' unchanged.
 
         Parameters
@@ -431,12 +417,12 @@ def from_probabilities(
     return IndependentBeliefs(scale, _check_gains(judged, len(chances), scale), LevelProbabilities(gains, chances))
 
 
-def assessor_gains(collection: Collection, judgments: Judgments) -> Answers | None:
+def assessor_gains(collection: Collection, judgments: Judgments) -> AssessorGains | None:
     """Return what every assessor said about the items of a collection.
 
     Returns
     -------
-    Answers or None
+    AssessorGains or None
         None where judgments do not name assessors.
     """
     if "assessor" not in judgments.frame.columns:
@@ -445,7 +431,7 @@ def assessor_gains(collection: Collection, judgments: Judgments) -> Answers | No
     places = collection.item_frame().with_row_index("item")
     found = given.join(places, on=["query", "document"], how="inner", maintain_order="left")
     names = found["assessor"].unique().sort()
-    return Answers(
+    return AssessorGains(
         found["item"].to_numpy().astype(np.int64),
         found["assessor"].replace_strict(names, np.arange(names.len()), return_dtype=pl.Int64).to_numpy(),
         found["gain"].to_numpy().astype(np.float64),

@@ -5,7 +5,7 @@ given the variances of the effects, and a mixture of as many normal distribution
 of gains are exact for each of them; the mixture has heavier tails than a normal distribution and goes on as Student's t
 with the same variance and kurtosis (:func:`~earmark.beliefs.estimates.mixture_moments`).
 
-What samples draw is on the scale: see :mod:`earmark.beliefs.bounded`.
+What samples draw is on the scale: see :mod:`earmark.beliefs.level_distributions`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from earmark.beliefs.beliefs import Beliefs, Weights, levels_of
-from earmark.beliefs.bounded import (
+from earmark.beliefs.effects import EffectModel, Observations, Posterior
+from earmark.beliefs.level_distributions import (
     BoundedNormal,
     drawn_levels,
     fit_bounded,
@@ -26,7 +27,6 @@ from earmark.beliefs.bounded import (
     level_use,
     within_scale,
 )
-from earmark.beliefs.effects import EffectModel, Observations, Posterior
 from earmark.beliefs.lookahead import CorrelatedLookahead
 from earmark.data.arrays import Bools, Floats
 
@@ -117,14 +117,6 @@ class CorrelatedBeliefs(Beliefs):
         total: Floats = covariance.mean(axis=0) + apart.T @ apart / len(mean)
         return total
 
-    def row_variances(self, weights: Weights) -> Floats:
-        """Return the variances of weighted sums, for the most probable variances and over the means of others."""
-        rows = csr_array(weights)
-        spread = self._bare_lookahead.sum_variances(rows)
-        drift = np.asarray(rows @ np.where(self.certain, 0.0, self.posterior.mean).T).var(axis=1)
-        total: Floats = (spread + drift) * self._top**2
-        return total
-
     @cached_property
     def _bare_lookahead(self) -> CorrelatedLookahead:
         return CorrelatedLookahead(self.central, np.zeros((0, self.n_items)))
@@ -179,7 +171,8 @@ class CorrelatedBeliefs(Beliefs):
             common, own = self.posterior.draw_parts(rng, int(number), rows.size)
             unit = np.sqrt(np.maximum(self.model.own @ self.drawn_variances[number], _LEAST**2))
             z[rows] = weight * (common - mean) + rest * (own / unit)
-        gains = bounded.from_normal(z) * self._top
+        # Not shares times the top gain, which rounding may take off the scale.
+        gains = drawn_levels(levels_of(self.scale))[bounded.places(z)]
         return np.where(self.certain, self.judged_gain, gains)
 
 

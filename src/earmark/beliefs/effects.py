@@ -173,8 +173,7 @@ class Block:
         -------
         ndarray of float, shape (sets, rows, sums)
         """
-        covariance: Floats = self.scaled @ design.T + self.own[:, :, None] * own_weight.T
-        return covariance
+        return np.asarray(self.scaled @ design.T + self.own[:, :, None] * own_weight.T)
 
 
 def observed_covariance(
@@ -237,29 +236,50 @@ class Posterior:
         self.model = model
         self.observed = observed
         self.variances = variances
-        n_shared = model.shared.shape[1]
-        self._precision: Floats = np.eye(n_shared) / variances[:, None, model.shared_component]
-        self._told: Floats = np.zeros((len(variances), n_shared))
-        before: dict[int, Block] = {}
-        if previous is not None and previous.model is model and np.array_equal(previous.variances, variances):
-            self._precision, self._told = previous._precision.copy(), previous._told.copy()
-            before = {block.query: block for block in previous.blocks}
+        n_sets, n_shared = len(variances), model.shared.shape[1]
+        self._spacing = _spacing(model, variances) if observed.is_exact else None
+        # What all queries say about the shared effects: the sums of Z_o^T B Z_o and of Z_o^T B (y_o - m_o).
+        self._information: Floats = np.zeros((n_sets, n_shared, n_shared))
+        self._score: Floats = np.zeros((n_sets, n_shared))
+        reusable: dict[int, Block] = {}
+        if previous is not None and self._continues(previous):
+            self._information, self._score = previous._information.copy(), previous._score.copy()
+            reusable = {block.query: block for block in previous.blocks}
         self.blocks: list[Block] = []
         for query, rows in observed.of_queries(model):
-            block, old = None, before.pop(query, None)
+            old = reusable.get(query)
             if old is not None and previous is not None and _same(previous.observed, old.rows, observed, rows):
-                block = replace(old, rows=rows)
+                block = replace(reusable.pop(query), rows=rows)
             else:
-                if old is not None and previous is not None:
-                    self._count(old, previous.observed, -1.0)
                 block = self._block(query, rows)
                 self._count(block, observed, 1.0)
             self.blocks.append(block)
-        for gone in before.values():
+        for gone in reusable.values():
             assert previous is not None
             self._count(gone, previous.observed, -1.0)
-        self.shared_covariance = np.asarray(np.linalg.inv(self._precision), dtype=np.float64)
-        self.shared_mean = (self.shared_covariance @ self._told[:, :, None])[:, :, 0]
+        prior = np.eye(n_shared) / variances[:, None, model.shared_component]
+        self.shared_covariance = np.asarray(np.linalg.inv(prior + self._information), dtype=np.float64)
+        self.shared_mean = (self.shared_covariance @ self._score[:, :, None])[:, :, 0]
+
+    def _continues(self, previous: Posterior) -> bool:
+        """Tell whether parts of another posterior can be used here without any change of the result."""
+        return (
+            self._spacing is not None
+            and previous._spacing is not None
+            and previous.model is self.model
+            and np.array_equal(previous.variances, self.variances)
+        )
+
+    def _count(self, block: Block, observed: Observations, sign: float) -> None:
+        """Add what a query says about the shared effects, or subtract it again."""
+        shared = observed.shared[block.rows]
+        information, score = shared.T @ block.solved[:, :, 1:], block.solved[:, :, 0] @ shared
+        if self._spacing is not None:
+            spacing = self._spacing[:, None]
+            score = np.rint(score / spacing) * spacing
+            information = np.rint(information / spacing[:, None]) * spacing[:, None]
+        self._information += sign * information
+        self._score += sign * score
 
     def _block(self, query: int, rows: slice) -> Block:
         observed = self.observed
@@ -268,12 +288,6 @@ class Posterior:
         residual = observed.value[rows] - self.model.prior_mean[observed.item[rows]]
         solved = inverse @ np.column_stack((residual, observed.shared[rows]))
         return Block(query, rows, within, scaled, own, inverse, solved)
-
-    def _count(self, block: Block, observed: Observations, sign: float) -> None:
-        """Add what a query says about the shared effects, or take it away again."""
-        shared = observed.shared[block.rows]
-        self._precision += sign * (shared.T @ block.solved[:, :, 1:])
-        self._told += sign * (block.solved[:, :, 0] @ shared)
 
     def explained(self, block: Block) -> Floats:
         r"""Return :math:`B (y_o - m_o - Z_o \hat g)`, shape (sets, rows)."""
@@ -407,6 +421,21 @@ def prior_covariance(model: EffectModel, weights: Floats) -> Floats:
     return covariance
 
 
+def _spacing(model: EffectModel, variances: Floats) -> Floats | None:
+    r"""Return the power of two that sums over queries are rounded to for every set of variances, shape (sets,).
+
+    Multiples of a common power of two are added and subtracted without any rounding error as long as all sums stay
+    below :math:`2^{53}` times that power. So the sum over all queries does not depend on the order in which they came
+    to be judged, and a query's part can be replaced by another. The sums are bounded, as :math:`B` is no larger than 1
+    over the smallest variance of an item's own effect. None where that bound is not finite.
+    """
+    own = (variances @ model.own.T).min(axis=1, initial=np.inf)
+    size = max(1.0, float(np.square(model.shared).max(initial=0.0))) * max(model.n_items, 1)
+    if not np.all(own > 0) or not np.all(np.isfinite(size / own)):
+        return None
+    return np.asarray(np.exp2(np.ceil(np.log2(size / own)) - 51.0))
+
+
 def _same(one: Observations, rows: slice, other: Observations, other_rows: slice) -> bool:
     """Tell whether two stretches of observations say the same."""
     return (
@@ -423,5 +452,4 @@ def _add_to(rows: Floats, columns: Ints, values: Floats) -> None:
 
 def _symmetric(matrix: Floats) -> Floats:
     # Rounding may leave the smallest variances slightly negative; the lift is far below anything that matters.
-    lifted: Floats = (matrix + matrix.T) / 2 + 1e-14 * float(np.trace(matrix)) * np.eye(len(matrix))
-    return lifted
+    return np.asarray((matrix + matrix.T) / 2 + 1e-14 * float(np.trace(matrix)) * np.eye(len(matrix)))

@@ -1,7 +1,7 @@
-"""Estimates: what beliefs about gains say about the scores of systems and about their differences.
+"""Estimates: mean and variance of the scores of systems and of their differences, given beliefs about gains.
 
-Exact formulas and Monte Carlo give the same kind of result, so that whoever draws conclusions need not know
-which of them was used.
+Exact formulas, Monte Carlo and sampling designs give the same kind of result, so that conclusions can be drawn without
+knowing which of them was used.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints
+from earmark.data.collection import Collection
 from earmark.measures.base import Measure
 
-# Sums of gains in binary fractions carry errors about 2^-50 of the scores; no difference anyone measures is this small.
+# Rounding errors of sums of gains are about 2^-50 of the scores; no measured difference is as small as this.
 _RESOLUTION = 2.0**-40
 
 
@@ -26,12 +27,12 @@ class Moments:
     Attributes
     ----------
     mean, variance : ndarray of float
-        What is believed about each quantity.
+        Of each quantity.
     mean_error, variance_error : ndarray of float
         Standard errors of the two, where they come from a finite number of samples; 0 where they are exact.
     df : ndarray of float, optional
-        Where the variance itself is uncertain: what is believed then follows Student's t with these degrees of freedom,
-        and `variance` is the square of its scale. Without it, the normal distribution.
+        Degrees of freedom of Student's t, where the variance itself is uncertain; `variance` is then the square of the
+        scale of t. Without it, the distribution is normal.
     """
 
     mean: Floats
@@ -60,10 +61,10 @@ class Estimates:
     a, b : ndarray of int, shape (pairs,)
         Indices of the two systems of every pair, ``a < b``: (0, 1), (0, 2), …, (1, 2), …
     differences : Moments, of shape (pairs,)
-        Score of `a` minus score of `b`. Its variance is that of the difference itself: what both systems retrieved at
-        the same rank has no part in it.
+        Score of `a` minus score of `b`. Its variance is that of the difference itself: documents that both systems
+        retrieved at the same rank do not contribute to it.
     identical : ndarray of bool, shape (pairs,)
-        The two systems' lists cannot score differently, whatever the gains.
+        Whether the two systems' lists score the same whatever the gains.
     queries, items, judged : int
         How many queries and items there are, and how many of the items are judged.
     """
@@ -78,6 +79,22 @@ class Estimates:
     queries: int
     items: int
     judged: int
+
+    @classmethod
+    def of(
+        cls,
+        collection: Collection,
+        measure: Measure,
+        scores: Moments,
+        differences: Moments,
+        *,
+        identical: NDArray[np.bool_],
+        judged: int,
+    ) -> Estimates:
+        """Make estimates of all systems of a collection and of all pairs in the order of :func:`all_pairs`."""
+        a, b = all_pairs(len(collection.systems))
+        sizes = len(collection.queries), collection.n_items, judged
+        return cls(collection.systems, measure, scores, a, b, differences, identical, *sizes)
 
     @cached_property
     def covariance(self) -> Floats:
@@ -100,10 +117,10 @@ def all_pairs(n_systems: int) -> tuple[Ints, Ints]:
 
 
 def without_noise(differences: Floats, scores: Floats) -> Floats:
-    """Set differences that are nothing but rounding errors to 0.
+    """Set differences that are within rounding error to 0.
 
     Two systems whose gains add up to the same sum in another order are equal. Without this, the last bit of a sum
-    would decide between them once everything is judged and nothing is uncertain any more.
+    would decide between them once everything is judged and the variance is 0.
 
     Parameters
     ----------

@@ -1,27 +1,25 @@
-r"""What judging an item would teach, before it is judged.
+r"""Lookahead: how hypothetical judgments would change variances and covariances.
 
-How much a judgment reduces uncertainty does not depend on what the assessor will say. With :math:`c_i` the covariance
-of the scores with the gain of item i, judging it takes :math:`c_i c_i^T / Var[G_i]` off the covariance of the scores,
-and :math:`Cov(G_i, G_j) / Var[G_i]` times its covariance off everything else. A :class:`Lookahead` keeps these
-covariances while items are judged in thought, one after the other; so the second item of a batch is chosen knowing that
-the first will have been judged.
+How much a judgment reduces the covariance does not depend on the gain that is given. With :math:`c_i` the covariance of
+the scores with the gain of item i, conditioning on that gain subtracts :math:`c_i c_i^T / Var[G_i]` from the covariance
+of the scores, and :math:`Cov(G_i, G_j) / Var[G_i]` times :math:`c_i` from :math:`c_j`. A :class:`Lookahead` updates
+these covariances for one hypothetical judgment after the other, so that the second item of a batch is chosen given that
+the first will be judged.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
-from scipy.sparse import block_diag, csr_array
 
 from earmark.beliefs.effects import Posterior
 from earmark.data.arrays import Floats, Ints
 
 
 class Lookahead(ABC):
-    """Covariances of scores and gains while items are judged in thought.
+    """Covariances of scores and gains, conditional on hypothetical judgments.
 
     Attributes
     ----------
@@ -37,19 +35,19 @@ class Lookahead(ABC):
     score_covariance: Floats
 
     @abstractmethod
-    def judge(self, item: int, *, noise: float = 0.0) -> None:
-        """Judge an item in thought.
+    def condition_on(self, item: int, *, noise: float = 0.0) -> None:
+        """Condition on a hypothetical judgment of an item.
 
         Parameters
         ----------
         item : int
         noise : float, 0 or more
-            The variance of an answer about the gain, where one answer is not yet the truth.
+            The variance of an answer given the gain, where an answer is not exact.
         """
 
     @abstractmethod
     def narrowed(self, row: int, items: Ints) -> Lookahead:
-        """Return a lookahead of its own on one of the scores and some of the items, which are numbered anew.
+        """Return an independent copy for one of the scores and some of the items, which are renumbered.
 
         Parameters
         ----------
@@ -60,7 +58,7 @@ class Lookahead(ABC):
 
 
 class IndependentLookahead(Lookahead):
-    """Where gains are independent, a judgment teaches about its own item alone.
+    """Lookahead for independent gains: a judgment changes the variance of its own item only.
 
     Parameters
     ----------
@@ -73,8 +71,8 @@ class IndependentLookahead(Lookahead):
         self.covariance = weights * variance
         self.score_covariance = self.covariance @ weights.T
 
-    def judge(self, item: int, *, noise: float = 0.0) -> None:
-        """Judge an item in thought."""
+    def condition_on(self, item: int, *, noise: float = 0.0) -> None:
+        """Condition on a hypothetical judgment of an item."""
         variance = self.variance[item] + noise
         if variance <= 0:
             return
@@ -84,7 +82,7 @@ class IndependentLookahead(Lookahead):
         self.covariance[:, item] *= left
 
     def narrowed(self, row: int, items: Ints) -> IndependentLookahead:
-        """Return a lookahead of its own on one of the scores and some of the items."""
+        """Return an independent copy for one of the scores and some of the items."""
         one = copy.copy(self)
         one.variance, one.covariance = self.variance[items], self.covariance[row : row + 1, items]
         one.score_covariance = self.score_covariance[row : row + 1, row : row + 1].copy()
@@ -92,11 +90,11 @@ class IndependentLookahead(Lookahead):
 
 
 class CorrelatedLookahead(Lookahead):
-    r"""Where gains share effects, a judgment teaches about all items that share them.
+    r"""Lookahead for correlated gains: a judgment changes the variance of all items that share effects with it.
 
-    Keeps, for the most probable variances, one dense block of covariances per query given the shared effects, what
-    every item still has to do with those (:math:`A`), and their covariance :math:`P`. A judgment changes one
-    block and :math:`P` by a rank-one step.
+    Keeps, for the most probable variances, one dense block of covariances per query given the shared effects, the
+    loadings :math:`A` of the items on the shared effects, and the covariance :math:`P` of those. A judgment is a
+    rank-one update of one block and of :math:`P`.
 
     Parameters
     ----------
@@ -109,7 +107,7 @@ class CorrelatedLookahead(Lookahead):
         model, variances = posterior.model, posterior.variances[0]
         self._offsets = model.offsets
         self._shared = model.shared.copy()
-        self._spread = posterior.shared_covariance[0].copy()
+        self._shared_covariance = posterior.shared_covariance[0].copy()
         self._blocks: list[Floats] = []
         blocks = {block.query: block for block in posterior.blocks}
         for query, design in enumerate(model.local):
@@ -118,7 +116,7 @@ class CorrelatedLookahead(Lookahead):
             local[np.diag_indices_from(local)] += model.own[items] @ variances
             block = blocks.get(query)
             if block is not None:
-                # Through the items' own effects, which several answers about one item have in common.
+                # Several answers about one item share the item's own effect.
                 observed = block.scaled[0] @ design.T
                 np.add.at(observed, (np.arange(block.items.size), block.items), block.own[0])
                 local -= observed.T @ block.inverse[0] @ observed
@@ -128,7 +126,7 @@ class CorrelatedLookahead(Lookahead):
                     local[:, block.items] = 0.0
                     self._shared[items][block.items] = 0.0
             self._blocks.append(local)
-        through_shared = self._shared @ self._spread
+        through_shared = self._shared @ self._shared_covariance
         own = np.concatenate([np.diagonal(block) for block in self._blocks])
         self.variance = np.maximum(own + np.einsum("ig,ig->i", through_shared, self._shared), 0.0)
         here = [
@@ -138,13 +136,13 @@ class CorrelatedLookahead(Lookahead):
         self.covariance = np.concatenate(here, axis=1) + (weights @ through_shared) @ self._shared.T
         self.score_covariance = self.covariance @ weights.T
 
-    def judge(self, item: int, *, noise: float = 0.0) -> None:
-        """Judge an item in thought; without noise its gain is then known exactly."""
+    def condition_on(self, item: int, *, noise: float = 0.0) -> None:
+        """Condition on a hypothetical judgment of an item; without noise its gain is then known exactly."""
         query = int(np.searchsorted(self._offsets, item, side="right")) - 1
         items = slice(self._offsets[query], self._offsets[query + 1])
         block, within = self._blocks[query], item - int(self._offsets[query])
         shared = self._shared[item].copy()
-        through = self._spread @ shared
+        through = self._shared_covariance @ shared
         with_item = self._shared @ through
         with_item[items] += block[within]
         variance = with_item[item] + noise
@@ -159,7 +157,7 @@ class CorrelatedLookahead(Lookahead):
             column = block[:, within].copy()
             block -= np.outer(column / own, column)
             self._shared[items] -= np.outer(column / own, shared)
-        self._spread -= np.outer(through, through) / variance
+        self._shared_covariance -= np.outer(through, through) / variance
         if noise > 0:
             return
         block[within] = 0.0
@@ -169,7 +167,7 @@ class CorrelatedLookahead(Lookahead):
         self.covariance[:, item] = 0.0
 
     def narrowed(self, row: int, items: Ints) -> CorrelatedLookahead:
-        """Return a lookahead of its own on one of the scores and some of the items."""
+        """Return an independent copy for one of the scores and some of the items."""
         one = copy.copy(self)
         within = np.split(items, np.searchsorted(items, self._offsets[1:-1]))
         one._blocks = [
@@ -177,15 +175,7 @@ class CorrelatedLookahead(Lookahead):
             for block, here, start in zip(self._blocks, within, self._offsets[:-1], strict=True)
         ]
         one._offsets = np.concatenate(([0], np.cumsum([here.size for here in within])))
-        one._shared, one._spread = self._shared[items], self._spread.copy()
+        one._shared, one._shared_covariance = self._shared[items], self._shared_covariance.copy()
         one.variance, one.covariance = self.variance[items], self.covariance[row : row + 1, items]
         one.score_covariance = self.score_covariance[row : row + 1, row : row + 1].copy()
         return one
-
-    def sum_variances(self, weights: csr_array[Any, tuple[int, int]]) -> Floats:
-        """Return the variances of weighted sums of gains, for weights of shape (sums, items)."""
-        local = weights @ csr_array(block_diag(self._blocks, format="csr"))
-        shared: Floats = np.asarray(weights @ self._shared)
-        own: Floats = np.asarray(local.multiply(weights).sum(axis=1)).reshape(-1)
-        through: Floats = np.einsum("rg,gh,rh->r", shared, self._spread, shared, optimize=True)
-        return np.maximum(own + through, 0.0)

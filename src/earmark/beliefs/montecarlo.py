@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from earmark.beliefs.beliefs import UNJUDGED, Beliefs
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
-from earmark.beliefs.exact import check_beliefs, estimate_linear
+from earmark.beliefs.exact_estimates import check_beliefs, estimate_linear
 from earmark.data.arrays import Floats, Segments
 from earmark.data.collection import Collection
 from earmark.data.ground_truth import GroundTruth
-from earmark.data.matching import JudgedLists
+from earmark.data.judged_lists import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure
@@ -109,19 +109,9 @@ def estimate_montecarlo(
     a, b = all_pairs(len(collection.systems))
     scores = _moments(drawn)
     differences = _moments(without_noise(drawn[:, a] - drawn[:, b], drawn))
-    return Estimates(
-        systems=collection.systems,
-        measure=estimated,
-        scores=scores,
-        a=a,
-        b=b,
-        differences=differences,
-        # Most measures look no further than their cutoff, but only the draws tell whether this one does.
-        identical=same_lists(collection, measure.cutoff)[a, b] & (differences.variance == 0) & (differences.mean == 0),
-        queries=len(collection.queries),
-        items=beliefs.n_items,
-        judged=beliefs.n_judged,
-    )
+    # Most measures depend on nothing beyond their cutoff, but only the draws tell whether this one does.
+    identical = same_lists(collection, measure.cutoff)[a, b] & (differences.variance == 0) & (differences.mean == 0)
+    return Estimates.of(collection, estimated, scores, differences, identical=identical, judged=beliefs.n_judged)
 
 
 def sample_scores(
@@ -214,5 +204,4 @@ def same_lists(collection: Collection, cutoff: int | None) -> NDArray[np.bool_]:
     rows = [(ranks[[system]].indices.tobytes(), ranks[[system]].data.tobytes()) for system in range(ranks.shape[0])]
     number = {row: index for index, row in enumerate(rows)}
     kind = np.array([number[row] for row in rows])
-    same: NDArray[np.bool_] = kind[:, None] == kind
-    return same
+    return np.asarray(kind[:, None] == kind)

@@ -1,4 +1,4 @@
-r"""How large effects are: variances learnt from judgments, and how uncertain they remain.
+r"""Variance components: the variances of effects estimated from judgments, with their uncertainty.
 
 The marginal likelihood of the observations under the model of :mod:`earmark.beliefs.effects` is normal with a
 covariance :math:`\Sigma(\theta) = \sum_k \theta_k \Sigma_k`. With :math:`Q = \Sigma^{-1}` and
@@ -8,11 +8,11 @@ covariance :math:`\Sigma(\theta) = \sum_k \theta_k \Sigma_k`. With :math:`Q = \S
           = \tfrac12 \bigl(\alpha^T \Sigma_k \alpha - \mathrm{tr}(Q \Sigma_k)\bigr)
 
 and the *average information* :math:`A_{kl} = \tfrac12\, \alpha^T \Sigma_k Q\, \Sigma_l\, \alpha`, a curvature that
-needs no traces of products [1]_. Log-variances have a normal prior, and what is looked for is the most probable value:
-Newton's method in the logarithms, with the step halved until things get better.
+needs no traces of products [1]_. Log-variances have a normal prior, and the posterior mode is found by Newton's method
+in the logarithms, with the step halved until the log-posterior increases.
 
-Few judgments leave variances uncertain, and an interval that takes them as known is too narrow. So they are drawn from
-the normal distribution that fits the peak (Laplace), and whatever is estimated is averaged over the draws.
+With few judgments the variances are uncertain, and an interval that takes them as known is too narrow. So they are
+drawn from the Laplace approximation of their posterior, and estimates are averaged over the draws.
 
 References
 ----------
@@ -26,13 +26,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.beliefs.effects import EffectModel, Observations, observed_covariance
-from earmark.data.arrays import Floats
+from earmark.beliefs.effects import EffectModel, Observations
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import NotConverged
 
 _STEPS = 100
 _ENOUGH = 1e-2
-# So much more of a log-posterior is nothing anybody could tell from data.
+# Smaller increases of the log-posterior are negligible.
 _TOO_LITTLE = 1e-3
 _LONGEST_STEP = 1.5
 # The share of the gain promised by the slope that a step has to bring; an exact Newton step brings a half.
@@ -44,16 +44,16 @@ _FARTHEST_DRAW = 4.0
 
 @dataclass(frozen=True, eq=False)
 class VariancePrior:
-    """What is known of variances before anything is judged.
+    """Normal prior of the log-variances of the components.
 
     Attributes
     ----------
-    centre, spread : ndarray of float, shape (components,)
+    centre, sd : ndarray of float, shape (components,)
         Mean and standard deviation of every log-variance.
     """
 
     centre: Floats
-    spread: Floats
+    sd: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,24 +72,94 @@ class FittedVariances:
     @property
     def variances(self) -> Floats:
         """The most probable variances."""
-        variances: Floats = np.exp(self.peak)
-        return variances
+        return np.asarray(np.exp(self.peak))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw variances, in pairs on opposite sides of the peak; shape (n, components), `n` even."""
         half = rng.standard_normal((n // 2, self.peak.size))
         root = np.linalg.cholesky(self.covariance + 1e-12 * np.eye(self.peak.size))
         away = np.clip(np.concatenate((half, -half)) @ root.T, -_FARTHEST_DRAW, _FARTHEST_DRAW)
-        drawn: Floats = np.exp(self.peak + away)
-        return drawn
+        return np.asarray(np.exp(self.peak + away))
 
 
-def marginal_likelihood(model: EffectModel, observed: Observations, variances: Floats) -> tuple[float, Floats, Floats]:
+@dataclass(frozen=True, eq=False)
+class _Stack:
+    """Observations of queries with about as many of them, as arrays that are padded to the largest query.
+
+    Padded rows have no effects and a variance of 1, so they add nothing to any sum.
+
+    Attributes
+    ----------
+    residual : ndarray of float, shape (queries, rows)
+        Observed values minus the prior mean.
+    shared : ndarray of float, shape (queries, rows, shared effects)
+    design : ndarray of float, shape (queries, rows, local effects)
+    component : ndarray of int, shape (queries, local effects)
+        Of every local effect.
+    own, extra : ndarray of float, shape (queries, rows, components)
+        Weights of the variance of an item's own effect, and of an observation's error.
+    same : ndarray of float, shape (queries, rows, rows)
+        1 where two observations are of the same item.
+    padding : ndarray of float, shape (queries, rows)
+        1 in padded rows.
+    """
+
+    residual: Floats
+    shared: Floats
+    design: Floats
+    component: Ints
+    own: Floats
+    extra: Floats
+    same: Floats
+    padding: Floats
+
+    @classmethod
+    def of(cls, model: EffectModel, observed: Observations, queries: list[tuple[int, slice]]) -> _Stack:
+        n, width = len(queries), max(rows.stop - rows.start for _, rows in queries)
+        local, parts = max(model.local[query].shape[1] for query, _ in queries), len(model.components)
+        residual, padding = np.zeros((n, width)), np.ones((n, width))
+        shared, design = np.zeros((n, width, model.shared.shape[1])), np.zeros((n, width, local))
+        own, extra, same = np.zeros((n, width, parts)), np.zeros((n, width, parts)), np.zeros((n, width, width))
+        component = np.zeros((n, local), dtype=np.int64)
+        for place, (query, rows) in enumerate(queries):
+            item, size = observed.item[rows], rows.stop - rows.start
+            residual[place, :size] = observed.value[rows] - model.prior_mean[item]
+            padding[place, :size] = 0.0
+            shared[place, :size] = observed.shared[rows]
+            here = model.local[query][item - model.offsets[query]]
+            design[place, :size, : here.shape[1]] = here
+            component[place, : here.shape[1]] = model.local_component[query]
+            own[place, :size], extra[place, :size] = model.own[item], observed.extra[rows]
+            same[place, :size, :size] = item[:, None] == item
+        return cls(residual, shared, design, component, own, extra, same, padding)
+
+    def covariance(self, variances: Floats) -> Floats:
+        """Return the covariance of every query's observations given the shared effects, shape (queries, rows, rows)."""
+        own = (self.own @ variances)[:, :, None] * self.same
+        diagonal = np.arange(self.residual.shape[1])
+        own[:, diagonal, diagonal] += self.extra @ variances + self.padding
+        local: Floats = (self.design * variances[self.component][:, None, :]) @ self.design.transpose(0, 2, 1)
+        return local + own
+
+
+def stacked(model: EffectModel, observed: Observations) -> list[_Stack]:
+    """Put queries with about as many observations together: many small matrices are handled faster at once."""
+    groups: dict[int, list[tuple[int, slice]]] = {}
+    for query, rows in observed.of_queries(model):
+        groups.setdefault((rows.stop - rows.start - 1).bit_length(), []).append((query, rows))
+    return [_Stack.of(model, observed, queries) for _, queries in sorted(groups.items())]
+
+
+def marginal_likelihood(
+    model: EffectModel, observed: Observations, variances: Floats, *, stacks: list[_Stack] | None = None
+) -> tuple[float, Floats, Floats]:
     """Return the logarithm of the likelihood up to a constant, its gradient and the average information.
 
     Parameters
     ----------
     variances : ndarray of float, shape (components,), above 0
+    stacks : list, optional
+        What :func:`stacked` returns, where it is known already.
 
     Returns
     -------
@@ -99,56 +169,49 @@ def marginal_likelihood(model: EffectModel, observed: Observations, variances: F
     """
     n_components, n_shared = variances.size, model.shared.shape[1]
     shared_variance = variances[model.shared_component]
-    residual = observed.value - model.prior_mean[observed.item]
     precision = np.diag(1.0 / shared_variance)
     told, squares, log_determinant = np.zeros(n_shared), 0.0, float(np.log(shared_variance).sum())
     solved = []
-    for query, rows in observed.of_queries(model):
-        covariance = observed_covariance(model, observed, query, rows, variances[None])[3][0]
+    for stack in stacked(model, observed) if stacks is None else stacks:
+        covariance = stack.covariance(variances)
         root = np.linalg.cholesky(covariance)
         inverse = np.linalg.inv(covariance)
-        shared, left = observed.shared[rows], residual[rows]
-        with_shared, explained = inverse @ shared, inverse @ left
-        precision += shared.T @ with_shared
-        told += shared.T @ explained
-        squares += float(left @ explained)
-        log_determinant += 2.0 * float(np.log(np.diagonal(root)).sum())
-        solved.append((query, rows, inverse, with_shared, explained))
-    spread = np.linalg.inv(precision)
-    effects = spread @ told
+        with_shared = inverse @ stack.shared
+        explained = (inverse @ stack.residual[:, :, None])[:, :, 0]
+        precision += np.tensordot(stack.shared, with_shared, axes=((0, 1), (0, 1)))
+        told += np.tensordot(explained, stack.shared, axes=2)
+        squares += float(np.sum(stack.residual * explained))
+        log_determinant += 2.0 * float(np.log(np.einsum("qoo->qo", root)).sum())
+        solved.append((stack, inverse, with_shared, explained))
+    shared_covariance = np.linalg.inv(precision)
+    effects = shared_covariance @ told
     log_determinant += float(np.linalg.slogdet(precision)[1])
     value = -0.5 * (log_determinant + squares - float(told @ effects))
 
     # What the shared effects themselves say: Z^T alpha is g / lambda, Z^T Q Z is 1 / lambda - P / lambda^2.
     weight = effects / shared_variance
-    shared_gradient = weight**2 - 1.0 / shared_variance + np.diagonal(spread) / shared_variance**2
+    shared_gradient = weight**2 - 1.0 / shared_variance + np.diagonal(shared_covariance) / shared_variance**2
     gradient: Floats = np.bincount(model.shared_component, shared_gradient, minlength=n_components).astype(np.float64)
     by_component = np.zeros((n_shared, n_components))
     by_component[np.arange(n_shared), model.shared_component] = weight
     crossed, squared = np.zeros((n_shared, n_components)), np.zeros((n_components, n_components))
-    for query, rows, inverse, with_shared, explained in solved:
+    for stack, inverse, with_shared, explained in solved:
         alpha = explained - with_shared @ effects
-        left_over = inverse - with_shared @ spread @ with_shared.T
-        item = observed.item[rows]
-        design = model.local[query][item - model.offsets[query]]
-        of = model.local_component[query]
-        pull = design.T @ alpha
-        gradient += np.bincount(of, pull**2 - np.einsum("oe,oe->e", design, left_over @ design), minlength=n_components)
-        moved = observed.shared[rows] @ by_component
-        moved += _sum_by(design * pull, of, n_components)
-        own, extra = model.own[item], observed.extra[rows]
-        if observed.is_exact:
-            gradient += own.T @ (alpha**2 - np.diagonal(left_over))
-            moved += own * alpha[:, None]
-        else:
-            same = (item[:, None] == item).astype(float)
-            gradient += own.T @ (alpha * (same @ alpha) - np.einsum("op,po->o", left_over, same))
-            gradient += extra.T @ (alpha**2 - np.diagonal(left_over))
-            moved += own * (same @ alpha)[:, None] + extra * alpha[:, None]
+        left_over = inverse - (with_shared @ shared_covariance) @ with_shared.transpose(0, 2, 1)
+        pull = (alpha[:, None, :] @ stack.design)[:, 0]
+        local = pull**2 - np.einsum("qoe,qoe->qe", stack.design, left_over @ stack.design)
+        gradient += np.bincount(stack.component.ravel(), local.ravel(), minlength=n_components)
+        indicator = (stack.component[:, :, None] == np.arange(n_components)).astype(np.float64)
+        of_item = (stack.same @ alpha[:, :, None])[:, :, 0]
+        own = alpha * of_item - np.einsum("qop,qpo->qo", left_over, stack.same)
+        extra = alpha**2 - np.einsum("qoo->qo", left_over)
+        gradient += np.tensordot(own, stack.own, axes=2) + np.tensordot(extra, stack.extra, axes=2)
+        moved = stack.shared @ by_component + (stack.design * pull[:, None, :]) @ indicator
+        moved += stack.own * of_item[:, :, None] + stack.extra * alpha[:, :, None]
         solved_moved = inverse @ moved
-        crossed += observed.shared[rows].T @ solved_moved
-        squared += moved.T @ solved_moved
-    information = 0.5 * (squared - crossed.T @ spread @ crossed)
+        crossed += np.tensordot(stack.shared, solved_moved, axes=((0, 1), (0, 1)))
+        squared += np.tensordot(moved, solved_moved, axes=((0, 1), (0, 1)))
+    information = 0.5 * (squared - crossed.T @ shared_covariance @ crossed)
     return value, 0.5 * gradient, information
 
 
@@ -171,14 +234,15 @@ def fit_variances(
     NotConverged
         If the likelihood has no peak that can be found.
     """
-    confidence = 1.0 / prior.spread**2
+    confidence = 1.0 / prior.sd**2
+    stacks = stacked(model, observed)
     if not observed.item.size:
-        return FittedVariances(prior.centre, np.diag(prior.spread**2))
+        return FittedVariances(prior.centre, np.diag(prior.sd**2))
 
     def posterior(at: Floats) -> tuple[float, Floats, Floats]:
         variances, away = np.exp(at), at - prior.centre
         try:
-            value, gradient, information = marginal_likelihood(model, observed, variances)
+            value, gradient, information = marginal_likelihood(model, observed, variances, stacks=stacks)
         except np.linalg.LinAlgError:
             # Variances too small, or too far apart, for arithmetic: a step that went too far.
             return -np.inf, np.zeros_like(at), np.diag(confidence)
@@ -218,11 +282,3 @@ def fit_variances(
 def _at_peak(at: Floats, curvature: Floats) -> FittedVariances:
     covariance = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
     return FittedVariances(at, (covariance + covariance.T) / 2)
-
-
-def _sum_by(columns: Floats, of: np.ndarray[tuple[int], np.dtype[np.int64]], n: int) -> Floats:
-    """Add up columns of the same component, shape (rows, n)."""
-    indicator = np.zeros((of.size, n))
-    indicator[np.arange(of.size), of] = 1.0
-    total: Floats = columns @ indicator
-    return total

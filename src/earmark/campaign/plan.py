@@ -28,14 +28,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
-from earmark.campaign.policies import Policy
 from earmark.campaign.stopping import StopRule
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
-from earmark.measures import Measure
-from earmark.predictors.base import Maker, Setting
 from earmark.wording import counted
 
 SECONDS_PER_JUDGMENT = 30.0
@@ -220,38 +218,23 @@ def usual_batch(items: int) -> int:
 
 
 def plan(
-    setting: Setting,
+    campaign: Campaign,
     *,
-    predictor: Maker,
-    policy: Policy,
-    stop: StopRule,
-    measure: Measure,
-    rng: np.random.Generator,
     repeats: int = 20,
     batch: int | None = None,
-    judged_gain: Floats | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Plan:
     """Simulate campaigns whose truths are drawn from the beliefs, and count their judgments.
 
     Parameters
     ----------
-    setting : Setting
-        The collection and its scale.
-    predictor : callable
-        Makes the predictor for the setting; every campaign learns with one of its own.
-    policy, stop : Policy, StopRule
-        What to ask and when to stop.
-    measure : Measure
-        What systems are compared by.
-    rng : numpy.random.Generator
-        Where truths and policies are drawn from.
+    campaign : Campaign
+        Where to start from: its problem says what is asked and when to stop, its log what is judged so far. All chance
+        comes from the problem's seed.
     repeats : int
         How many campaigns to play.
     batch : int, optional
         How many items are judged between two looks; by default as :func:`usual_batch` says.
-    judged_gain : ndarray of float, shape (items,), optional
-        The gain of every item judged so far, negative for the others; by default nothing is judged.
     progress : callable, optional
         Called with the number of items that are settled since the last call; in the end, with `repeats` times the
         number of unjudged items in all.
@@ -259,55 +242,31 @@ def plan(
     Examples
     --------
     >>> import earmark
-    >>> from earmark.campaign.policies import make_policy
-    >>> from earmark.campaign.stopping import parse_stop
-    >>> from earmark.predictors.choose import PredictorChoice
-    >>> rng = np.random.default_rng(0)
-    >>> made = earmark.synthetic_collection(rng, systems=3, queries=10, documents=80)
-    >>> setting = Setting(earmark.Collection.from_runs(made.runs, depth=5), earmark.FINE)
-    >>> found = plan(
-    ...     setting,
-    ...     predictor=PredictorChoice("uniform"),
-    ...     policy=make_policy("mtc"),
-    ...     stop=parse_stop("budget:40"),
-    ...     measure=earmark.parse("AG@5"),
-    ...     rng=rng,
-    ... )
+    >>> made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
+    >>> campaign = Campaign.build(made.runs, predictor="uniform", policy="mtc", stop="budget:40")
+    >>> found = plan(campaign)
     >>> found.low, found.median, found.high
     (40, 40, 40)
     """
     if repeats < 1:
         raise ParameterError(f"expected 1 simulated campaign or more, got {repeats}")
-    n_items = setting.collection.n_items
-    so_far = setting.unjudged if judged_gain is None else np.asarray(judged_gain, dtype=np.float64)
-    if so_far.shape != (n_items,):
-        raise ParameterError(f"expected one judged gain for each of {n_items} items, got shape {so_far.shape}")
-    left = int(np.count_nonzero(so_far < 0))
+    problem, rng = campaign.problem, np.random.default_rng(campaign.problem.seed)
+    n_items, judged = problem.collection.n_items, campaign.judged
+    left = n_items - judged
     size = usual_batch(left) if batch is None else batch
-    truths = predictor(setting).predict(so_far).draw(rng, repeats)
+    truths = campaign.beliefs.draw(rng, repeats)
     asked, tell = np.zeros(repeats, dtype=np.int64), progress or _say_nothing
     for number, (truth, own) in enumerate(zip(truths, rng.spawn(repeats), strict=True)):
-        looks = play(
-            setting,
-            predictor=predictor(setting),
-            policy=policy,
-            stop=stop,
-            measure=measure,
-            ask=truth.__getitem__,
-            rng=own,
-            batch=size,
-            # Another sample for every campaign, where the policy draws one.
-            seed=int(own.integers(2**32)),
-            judged_gain=so_far,
-        )
-        for look in looks:
-            now = look.judged - (n_items - left)
+        # Another sample for every campaign, where the policy draws one.
+        start = Campaign(problem.select(seed=int(own.integers(2**32))), campaign.log)
+        for reached in play(start, oracle(truth), batch=size):
+            now = reached.judged - judged
             tell(now - int(asked[number]))
             asked[number] = now
         # A campaign that stops is over, however much was left to judge.
         tell(left - int(asked[number]))
     everything = (asked == left) & (left > 0)
-    return Plan(asked, everything, judged=n_items - left, items=n_items, stop=stop, batch=size)
+    return Plan(asked, everything, judged=judged, items=n_items, stop=problem.stop, batch=size)
 
 
 def _say_nothing(_: int) -> None:

@@ -5,100 +5,86 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.text import Text
 
-from earmark.cli import options
-from earmark.cli.output import Column, Output, number
+from earmark.cli.command import argument, option
+from earmark.cli.options import SCORING, Encoding
+from earmark.cli.output import Output
 
 if TYPE_CHECKING:
     from earmark.measures.audition import Audition
 
-EXAMPLES = options.examples(
-    "earmark audition",
-    "earmark audition prototypes.csv -m AP -m bpref* -m RR",
-    "earmark audition prototypes.csv -m AP --violated",
-)
 _EXAMPLE = "cover-prototypes.csv"
 
 
 def audition(
-    answers: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[ANSWERS]",
-            help="Prototype answers, a CSV file with the columns set, order (1 is the best), ranks (of the relevant "
-            "documents, separated by spaces), relevant (how many there are), length (of the list) and, if known, "
-            "collection (its size). When omitted, the six answers of the paper on cover song identification.",
-            show_default=False,
-        ),
-    ] = None,
-    measure: options.MeasureNames = None,
-    violated: Annotated[
-        bool,
-        typer.Option("--violated", metavar="", help="List the pairs of answers that each measure gets wrong instead."),
-    ] = False,
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    out: Output,
+    answers: Annotated[Path | None, argument("[ANSWERS]")] = None,
+    measure: Annotated[list[str] | None, option("NAME", "-m", panel=SCORING)] = None,
+    violated: Annotated[bool, option()] = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Find the measures that rank your prototype answers as you would.
 
     Write down a few answers a system could give, put them in the order you want, and see which measures agree. A
     violation is a pair of answers that a measure puts the wrong way round or cannot tell apart.
+
+    Parameters
+    ----------
+    answers
+        Prototype answers, a CSV file with the columns set, order (1 is the best), ranks (of the relevant documents,
+        separated by spaces), relevant (how many there are), length (of the list) and, if known, collection (its size).
+        When omitted, the six answers of Serrà (2007) on cover song identification.
+    measure
+        A measure such as AP or bpref*. Give the option again for more. When omitted, all that suit.
+    violated
+        List the pairs of answers that each measure gets wrong instead.
+
+    Examples
+    --------
+    earmark audition
+    earmark audition prototypes.csv -m AP -m bpref* -m RR
+    earmark audition prototypes.csv -m AP --violated
     """
     from earmark.data.examples import example_path
     from earmark.measures.audition import audition as hear
     from earmark.measures.audition import read_prototypes
 
-    out = Output.choose(format, quiet=quiet)
     if answers is None:
-        out.note("no answers given: these are the six of the paper on cover song identification, A1 wanted first")
+        out.note("no answers given: these are the six of Serrà (2007) on cover song identification, A1 wanted first")
     sets = read_prototypes(example_path(_EXAMPLE) if answers is None else answers, encoding=encoding)
     found = hear(sets, measures=measure or None)
     for name, why in found.left_out.items():
         out.note(f"{name} is left out: {why}")
-    if out.for_people:
-        _show_violated(found, out) if violated else _show(found, out)
+    if violated:
+        _print_violated(found, out)
     else:
-        out.rows(found.violated_pairs() if violated else found.to_polars())
+        _print(found, out)
 
 
-def _show(found: Audition, out: Output) -> None:
-    frame = found.to_polars()
-    style = ["bold" if count == 0 else "" for count in frame["violations"]]
-    # Without blanks, so that the longest measure and six answers fit on one line.
-    orders = [order.replace(" ", "") if len(found.sets) == 1 else order for order in frame["order"]]
-    out.show_columns(
-        [
-            Column(
-                "measure", [Text(name, style=s) for name, s in zip(frame["measure"], style, strict=True)], numeric=False
-            )
-        ],
-        [
-            Column("violations", [f"{count}" for count in frame["violations"]]),
-            Column("tau", [number(tau) for tau in frame["tau"]]),
-            Column("order", orders, numeric=False),
-        ],
-        caption="\n".join(
-            f"wanted{'' if len(found.sets) == 1 else f' in {one.prototypes.name}'}: {one.prototypes.wanted}"
-            for one in found.sets
-        ),
+def _print(found: Audition, out: Output) -> None:
+    frame, one = found.to_polars(), len(found.sets) == 1
+    right = set(frame.filter(frame["violations"] == 0)["measure"])
+    wanted = [f"wanted{'' if one else f' in {each.prototypes.name}'}: {each.prototypes.wanted}" for each in found.sets]
+    out.print_frame(
+        frame,
+        ("measure", "violations", "tau", "order"),
+        formats={
+            "measure": lambda name: Text(name, style="bold" if name in right else ""),
+            # Without blanks, so that the longest measure and six answers fit on one line.
+            "order": lambda order: order.replace(" ", "") if one else order,
+        },
+        caption="\n".join(wanted),
     )
 
 
-def _show_violated(found: Audition, out: Output) -> None:
+def _print_violated(found: Audition, out: Output) -> None:
+    import polars as pl
+
     frame = found.violated_pairs()
-    keys = [Column(name, frame[name].to_list(), numeric=False) for name in ("measure", "set")]
-    out.show_columns(
-        keys,
-        [
-            Column(
-                "wanted",
-                [f"{better} > {worse}" for better, worse in frame.select("better", "worse").iter_rows()],
-                numeric=False,
-            ),
-            Column("score", [number(score) for score in frame["better_score"]]),
-            Column("and", [number(score) for score in frame["worse_score"]]),
-        ],
-    )
+    if not out.for_people:
+        out.rows(frame)
+        return
+    frame = frame.with_columns(wanted=pl.format("{} > {}", "better", "worse"))
+    headers = {"measure": "measure", "set": "set", "wanted": "wanted", "better_score": "score", "worse_score": "and"}
+    out.show_frame(frame, headers, keys=2)

@@ -6,104 +6,60 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from earmark.cli import options
-from earmark.cli.output import Column, Output
+from earmark.cli.command import argument, option
+from earmark.cli.options import READING
+from earmark.cli.output import Output
 from earmark.wording import counted
-
-EXAMPLES = options.examples(
-    "earmark crowd import Batch_results.csv --questions questions.csv -o answers.csv",
-    "earmark crowd import judgments.csv --mapping melody-2010 -o answers.csv",
-    "earmark crowd import results.csv --column a=Input.song1 --column b=Input.song2 --column choice=Answer.best "
-    "--choice song1=a --choice song2=b -o answers.csv",
-)
-_READING = "How files are read"
 
 
 def import_results(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESULTS",
-            help="What a platform has written: CSV, TSV or Parquet, one task a row, as Mechanical Turk does.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where to write the answers: .csv, .tsv, .csv.gz, .tsv.gz or .parquet.",
-            show_default=False,
-        ),
-    ],
-    mapping: Annotated[
-        str,
-        typer.Option(
-            "--mapping",
-            metavar="NAME",
-            help="Which columns hold what: mturk, what comes back of 'earmark crowd questions --package', or "
-            "melody-2010, a published file of judgments on melodies.",
-            rich_help_panel=_READING,
-        ),
-    ] = "mturk",
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            metavar="FIELD=NAME",
-            help="Another column for a field: query, a, b, choice, strength, question, phase, trap, assessor, time, "
-            "seconds, assignment, status, rejected or reject. Where tasks have several questions, without the number. "
-            "Give the option again for more.",
-            rich_help_panel=_READING,
-        ),
-    ] = None,
-    choice: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--choice",
-            metavar="WORD=CHOICE",
-            help="What a word of the file means: a, b or same. Give the option again for more.",
-            rich_help_panel=_READING,
-        ),
-    ] = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            metavar="FILE",
-            help="The questions that were asked, as 'earmark crowd questions' wrote them: says which are traps, and "
-            "what they expect.",
-            rich_help_panel=_READING,
-        ),
-    ] = None,
-    keep_rejected: Annotated[
-        bool,
-        typer.Option("--keep-rejected", metavar="", help="Take work that was rejected as well."),
-    ] = False,
-    left_out: Annotated[
-        Path | None,
-        typer.Option("--left-out", metavar="FILE", help="Write what was left out, and why, to a CSV file."),
-    ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding",
-            metavar="NAME",
-            help="The encoding of the results. When omitted, that of the mapping: utf-8, or latin-1 for melody-2010.",
-            rich_help_panel=_READING,
-        ),
-    ] = None,
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    results: Annotated[Path, argument("RESULTS")],
+    out: Output,
+    output: Annotated[Path, option("FILE", "-o")],
+    mapping: Annotated[str, option("NAME", panel=READING)] = "mturk",
+    column: Annotated[list[str] | None, option("FIELD=NAME", panel=READING)] = None,
+    choice: Annotated[list[str] | None, option("WORD=CHOICE", panel=READING)] = None,
+    questions: Annotated[Path | None, option("FILE", panel=READING)] = None,
+    keep_rejected: Annotated[bool, option()] = False,
+    left_out: Annotated[Path | None, option("FILE")] = None,
+    encoding: Annotated[str | None, option("NAME", panel=READING, rare=True)] = None,
 ) -> None:
     """Turn the results of a crowd platform into preferences.
 
     Rejected work, answers without a choice or a strength, and second answers of the same person to the same question
     are left out and counted: what is printed says what became of every answer.
+
+    Parameters
+    ----------
+    results
+        What a platform has written: CSV, TSV or Parquet, one task a row, as Mechanical Turk does.
+    output
+        Where to write the answers: .csv, .tsv, .csv.gz, .tsv.gz or .parquet.
+    mapping
+        Which columns hold what: mturk, what comes back of 'earmark crowd questions --package', or melody-2010, a
+        published file of judgments on melodies.
+    column
+        Another column for a field: query, a, b, choice, strength, question, phase, trap, assessor, time, seconds,
+        assignment, status, rejected or reject. Where tasks have several questions, without the number. Give the option
+        again for more.
+    choice
+        What a word of the file means: a, b or same. Give the option again for more.
+    questions
+        The questions that were asked, as 'earmark crowd questions' wrote them: says which are traps, and what they
+        expect.
+    keep_rejected
+        Take work that was rejected as well.
+    left_out
+        Write what was left out, and why, to a CSV file.
+    encoding
+        The encoding of the results. When omitted, that of the mapping: utf-8, or latin-1 for melody-2010.
+
+    Examples
+    --------
+    earmark crowd import Batch_results.csv --questions questions.csv -o answers.csv
+    earmark crowd import judgments.csv --mapping melody-2010 -o answers.csv
+    earmark crowd import results.csv --column a=Input.song1 --column b=Input.song2 --column choice=Answer.best
+        --choice song1=a --choice song2=b -o answers.csv
     """
     import polars as pl
 
@@ -112,7 +68,6 @@ def import_results(
     from earmark.crowd.results import read_results
     from earmark.data.preference_files import write_preferences
 
-    out = Output.choose(format, quiet=quiet)
     used = find_mapping(mapping).with_columns(_pairs(column, "--column", "FIELD=NAME"))
     used = used.with_choices(_pairs(choice, "--choice", "WORD=CHOICE"))
     asked = None if questions is None else read_questions(questions)
@@ -131,10 +86,9 @@ def import_results(
     if not out.for_people:
         out.rows(table)
         return
-    shown = table.filter((pl.col("answers") > 0) | (pl.col("outcome") == "kept"))
-    out.show_columns(
-        [Column("outcome", shown["outcome"].to_list(), numeric=False)],
-        [Column(name, [f"{cell:,}" for cell in shown[name]]) for name in ("answers", "assessors")],
+    out.show_frame(
+        table.filter((pl.col("answers") > 0) | (pl.col("outcome") == "kept")),
+        ("outcome", "answers", "assessors"),
         caption=f"{counted(found.report.answers, 'answer')} in {counted(found.report.rows, 'row')}",
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import typer
-
-from earmark.cli import options
-from earmark.cli.output import Column, Output
+from earmark.cli.command import option
+from earmark.cli.options import Encoding, Seed
+from earmark.cli.output import Output
 from earmark.wording import counted
 
 if TYPE_CHECKING:
@@ -18,243 +17,177 @@ if TYPE_CHECKING:
 
     from earmark.crowd.questions import PossiblePairs
 
-EXAMPLES = options.examples(
-    "earmark crowd questions --example -n 20",
-    "earmark crowd questions --write-config songs.toml",
-    "earmark crowd questions --config songs.toml -o questions.csv",
-    "earmark crowd questions --config songs.toml --traps students.csv -n 5990 -o questions.csv --package 6 "
-    "--package-output batch.csv --media-url 'https://example.org/clips/{document}.mp3'",
-    "earmark crowd questions --config songs.toml --asked answers.csv --top-up -o more.csv",
-)
-_WHAT = "What is asked"
-_PACKING = "How questions are packed for a platform"
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """What is asked.
+
+    Parameters
+    ----------
+    config
+        The benchmark, a TOML file: its queries, its documents in categories, and which of them are compared with each
+        other. The example explains it.
+    example
+        Take the example instead: 25 image themes and 470 made-up songs of 12 genres and 14 feelings, after
+        Stupar and Michel (2013).
+    write_config
+        Write the example's configuration to a file, to make your own of, and do nothing else.
+    count
+        How many questions to draw. When omitted, as many as it takes to ask about every document for every query at
+        least once.
+    asked
+        Questions or answers so far: a table with the columns query, a and b. They are not asked again. Give the option
+        again for more.
+    top_up
+        Ask the questions of --asked, which then have to be answers, that fewer people have answered than shall; nothing
+        new unless -n says so.
+    traps
+        Answers of a first phase: the questions on which everybody agreed are mixed in as traps.
+    trap_every
+        How many questions come with one trap. When omitted, what the configuration says.
+    assessors
+        How many people answer each question. When omitted, what the configuration says.
+    no_cover
+        Draw all questions with equal chances, without asking about every document first.
+    phase
+        What to call this round of asking; answers say it too once they are imported.
+    """
+
+    panel: ClassVar[str] = "What is asked"
+    config: Annotated[Path | None, option("FILE")] = None
+    example: Annotated[bool, option()] = False
+    write_config: Annotated[Path | None, option("FILE")] = None
+    count: Annotated[int | None, option("N", "-n", min=1)] = None
+    asked: Annotated[list[Path] | None, option("FILE")] = None
+    top_up: Annotated[bool, option()] = False
+    traps: Annotated[Path | None, option("FILE")] = None
+    trap_every: Annotated[int | None, option("N", min=1, rare=True)] = None
+    assessors: Annotated[int | None, option("N", min=1, rare=True)] = None
+    no_cover: Annotated[bool, option(rare=True)] = False
+    phase: Annotated[str | None, option("NAME", rare=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packing:
+    """How questions are packed for a platform.
+
+    Parameters
+    ----------
+    package
+        Make tasks of K questions as well, as Mechanical Turk takes them.
+    package_output
+        Where to write the tasks. When omitted, beside --output: questions.csv has questions-tasks.csv.
+    media_url
+        Where documents can be heard or seen, with {document} in place of the id.
+    query_url
+        Where queries can be heard or seen, with {query} in place of the id.
+    """
+
+    panel: ClassVar[str] = "How questions are packed for a platform"
+    package: Annotated[int | None, option("K", min=1)] = None
+    package_output: Annotated[Path | None, option("FILE")] = None
+    media_url: Annotated[str | None, option("URL")] = None
+    query_url: Annotated[str | None, option("URL")] = None
+
+    def path(self, output: Path | None) -> Path | None:
+        """Say where the tasks go, if any are wanted."""
+        from earmark.errors import ParameterError
+
+        if self.package is None:
+            if self.package_output or self.media_url or self.query_url:
+                raise ParameterError(
+                    "--package-output, --media-url and --query-url are for tasks: say how large with --package"
+                )
+            return None
+        if self.package_output is None and output is None:
+            raise ParameterError("say where to write tasks with --package-output, or questions with --output")
+        return self.package_output or (output and output.with_name(f"{output.stem}-tasks.csv"))
+
+    def tasks(self, drawn: pl.DataFrame) -> pl.DataFrame:
+        """Put the questions into tasks."""
+        from earmark.crowd.question_files import package_questions
+
+        urls = {"media_url": self.media_url, "query_url": self.query_url}
+        return package_questions(drawn, per_task=self.package or 1, **urls)
 
 
 def questions(
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="The benchmark, a TOML file: its queries, its documents in categories, and which of them are compared "
-            "with each other. The example explains it.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    example: Annotated[
-        bool,
-        typer.Option(
-            "--example",
-            metavar="",
-            help="Take the example instead: 25 image themes and 470 made-up songs of 12 genres and 14 feelings, after "
-            "the paper on soundtrack recommendation.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = False,
-    write_config: Annotated[
-        Path | None,
-        typer.Option(
-            "--write-config",
-            metavar="FILE",
-            help="Write the example's configuration to a file, to make your own of, and do nothing else.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--count",
-            "-n",
-            metavar="N",
-            min=1,
-            help="How many questions to draw. When omitted, as many as it takes to ask about every document for every "
-            "query at least once.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    asked: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--asked",
-            metavar="FILE",
-            help="Questions or answers so far: a table with the columns query, a and b. They are not asked again. Give "
-            "the option again for more.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    top_up: Annotated[
-        bool,
-        typer.Option(
-            "--top-up",
-            metavar="",
-            help="Ask the questions of --asked, which then have to be answers, that fewer people have answered than "
-            "shall; nothing new unless -n says so.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = False,
-    traps: Annotated[
-        Path | None,
-        typer.Option(
-            "--traps",
-            metavar="FILE",
-            help="Answers of a first phase: the questions on which everybody agreed are mixed in as traps.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    trap_every: Annotated[
-        int | None,
-        typer.Option(
-            "--trap-every",
-            metavar="N",
-            min=1,
-            help="How many questions come with one trap. When omitted, what the configuration says.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    assessors: Annotated[
-        int | None,
-        typer.Option(
-            "--assessors",
-            metavar="N",
-            min=1,
-            help="How many people answer each question. When omitted, what the configuration says.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    no_cover: Annotated[
-        bool,
-        typer.Option(
-            "--no-cover",
-            metavar="",
-            help="Draw all questions with equal chances, without asking about every document first.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = False,
-    phase: Annotated[
-        str | None,
-        typer.Option(
-            "--phase",
-            metavar="NAME",
-            help="What to call this round of asking; answers say it too once they are imported.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    seed: options.Seed = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the questions to a CSV file instead of printing."),
-    ] = None,
-    package: Annotated[
-        int | None,
-        typer.Option(
-            "--package",
-            metavar="K",
-            min=1,
-            help="Make tasks of K questions as well, as Mechanical Turk takes them.",
-            rich_help_panel=_PACKING,
-        ),
-    ] = None,
-    package_output: Annotated[
-        Path | None,
-        typer.Option(
-            "--package-output",
-            metavar="FILE",
-            help="Where to write the tasks. When omitted, beside --output: questions.csv has questions-tasks.csv.",
-            rich_help_panel=_PACKING,
-        ),
-    ] = None,
-    media_url: Annotated[
-        str | None,
-        typer.Option(
-            "--media-url",
-            metavar="URL",
-            help="Where documents can be heard or seen, with {document} in place of the id.",
-            rich_help_panel=_PACKING,
-        ),
-    ] = None,
-    query_url: Annotated[
-        str | None,
-        typer.Option(
-            "--query-url",
-            metavar="URL",
-            help="Where queries can be heard or seen, with {query} in place of the id.",
-            rich_help_panel=_PACKING,
-        ),
-    ] = None,
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    asking: Asking,
+    packing: Packing,
+    out: Output,
+    seed: Seed = 0,
+    output: Annotated[Path | None, option("FILE", "-o")] = None,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Draw questions: which of two documents suits a query better.
 
     Questions are drawn at random from those that have not been asked. Every document is asked about once for every
     query before anything else is. What a trap expects stands in the column trap of the questions, which are yours to
     keep; the tasks for a platform do not say it.
+
+    Parameters
+    ----------
+    output
+        Write the questions to a CSV file instead of printing.
+
+    Examples
+    --------
+    earmark crowd questions --example -n 20
+    earmark crowd questions --write-config songs.toml
+    earmark crowd questions --config songs.toml -o questions.csv
+    earmark crowd questions --config songs.toml --traps students.csv -n 5990 -o questions.csv --package 6
+        --package-output batch.csv --media-url 'https://example.org/clips/{document}.mp3'
+    earmark crowd questions --config songs.toml --asked answers.csv --top-up -o more.csv
     """
     import numpy as np
     import polars as pl
 
     from earmark.crowd.configuration import build_benchmark, example_config, read_config, write_example
-    from earmark.crowd.question_files import package_questions, write_table
+    from earmark.crowd.question_files import write_table
     from earmark.crowd.questions import possible_pairs
     from earmark.errors import ParameterError
 
-    out = Output.choose(format, quiet=quiet)
-    if write_config is not None:
-        write_example(write_config)
-        out.note(f"wrote {write_config}; fill in your documents and pass it as --config")
+    if asking.write_config is not None:
+        write_example(asking.write_config)
+        out.note(f"wrote {asking.write_config}; fill in your documents and pass it as --config")
         out.say_notes()
         return
-    if (config is None) == (not example):
+    if (asking.config is None) == (not asking.example):
         raise ParameterError("say which benchmark to ask about: either --config FILE or --example")
-    if package is None and (package_output or media_url or query_url):
-        raise ParameterError(
-            "--package-output, --media-url and --query-url are for tasks: say how large with --package"
-        )
-    tasks_path = package_output or (output.with_name(f"{output.stem}-tasks.csv") if output and package else None)
-    if package is not None and tasks_path is None:
-        raise ParameterError("say where to write tasks with --package-output, or questions with --output")
-    chosen = example_config() if config is None else read_config(config, encoding=encoding)
+    tasks_path = packing.path(output)
+    chosen = example_config() if asking.config is None else read_config(asking.config, encoding=encoding)
     benchmark = build_benchmark(chosen, encoding=encoding)
     for note in benchmark.notes:
         out.note(note)
-    people = assessors or chosen.assessors
+    people, every = asking.assessors or chosen.assessors, asking.trap_every or chosen.trap_every
     rng = np.random.default_rng(seed)
     pairs = possible_pairs(benchmark, chosen.pairs)
-    drawn = _draw(
-        pairs, out, rng, count, asked or [], traps, people, top_up=top_up, cover=not no_cover, encoding=encoding
-    )
-    if traps is not None:
-        drawn = _with_traps(drawn, traps, pairs, out, rng, trap_every or chosen.trap_every, people, encoding)
-    if phase is not None:
-        drawn = drawn.with_columns(pl.lit(phase).alias("phase"))
-    tasks = package_questions(drawn, per_task=package or 1, media_url=media_url, query_url=query_url)
+    drawn = _draw(pairs, asking, out, rng, people, encoding)
+    if asking.traps is not None:
+        drawn = _with_traps(drawn, asking.traps, pairs, out, rng, every, people, encoding)
+    if asking.phase is not None:
+        drawn = drawn.with_columns(pl.lit(asking.phase).alias("phase"))
+    tasks = packing.tasks(drawn)
     if output is not None:
         write_table(drawn, output)
         out.note(f"wrote {output}: {counted(drawn.height, 'question')}")
-    if package is not None and tasks_path is not None:
+    if tasks_path is not None:
         write_table(tasks, tasks_path)
-        out.note(f"wrote {tasks_path}: {counted(tasks.height, 'task')} of {counted(package, 'question')}")
+        out.note(f"wrote {tasks_path}: {counted(tasks.height, 'task')} of {counted(packing.package or 1, 'question')}")
         if tasks["assessors"].n_unique() > 1:
             out.note("tasks need different numbers of people, see their column assessors: make a batch of each")
     if output is not None:
         out.say_notes()
         return
-    _print(drawn, out)
+    names = [name for name in ("query", "a", "b", "kind", "trap") if name in drawn.columns]
+    blanks = dict.fromkeys(names, lambda cell: cell or "")
+    out.print_frame(
+        drawn, (*names, "assessors"), keys=len(names), formats=blanks, caption=counted(drawn.height, "question")
+    )
 
 
 def _draw(
-    pairs: PossiblePairs,
-    out: Output,
-    rng: np.random.Generator,
-    count: int | None,
-    asked: Sequence[Path],
-    traps: Path | None,
-    people: int,
-    *,
-    top_up: bool,
-    cover: bool,
-    encoding: str,
+    pairs: PossiblePairs, asking: Asking, out: Output, rng: np.random.Generator, people: int, encoding: str
 ) -> pl.DataFrame:
     """Draw the questions that were asked for, and say what is left uncovered or cannot be had."""
     import numpy as np
@@ -266,7 +199,8 @@ def _draw(
     from earmark.data.preferences import Preferences
     from earmark.errors import InputError, ParameterError
 
-    if not cover and count is None and not top_up:
+    count, asked = asking.count, asking.asked or []
+    if asking.no_cover and count is None and not asking.top_up:
         raise ParameterError("--no-cover draws as many questions as -n says: give it")
     nothing = pl.DataFrame(schema=dict.fromkeys(("query", "a", "b"), pl.String))
     before = pl.concat(
@@ -280,7 +214,7 @@ def _draw(
             hint="do both use the same ids of queries and documents?",
         )
     again = None
-    if top_up:
+    if asking.top_up:
         if not asked:
             raise ParameterError("--top-up needs answers to top up: give them with --asked")
         answers = Preferences.concat([read_preferences(path, encoding=encoding) for path in asked])
@@ -291,8 +225,10 @@ def _draw(
             out.note(f"{counted(again.height, 'question')} with fewer than {counted(people, 'answer')}")
         if count is None:
             return again
-    avoid = None if traps is None else read_questions(traps, encoding=encoding)
-    fresh = draw_questions(pairs, count, rng=rng, asked=before, avoid=avoid, assessors=people, cover=cover)
+    avoid = None if asking.traps is None else read_questions(asking.traps, encoding=encoding)
+    fresh = draw_questions(
+        pairs, count, rng=rng, asked=before, avoid=avoid, assessors=people, cover=not asking.no_cover
+    )
     if count is not None and fresh.height < count:
         out.note(f"only {counted(fresh.height, 'question')} left to ask")
     covered = times_asked(pairs.benchmark, pl.concat([before, fresh.select("query", "a", "b")])) > 0
@@ -345,16 +281,3 @@ def _with_traps(
     among = mixed.height - drawn.height
     out.note(f"{counted(among, 'trap')} among {counted(drawn.height, 'question')}, from {ours.height:,} different ones")
     return mixed
-
-
-def _print(drawn: pl.DataFrame, out: Output) -> None:
-    if not out.for_people:
-        out.rows(drawn)
-        return
-    names = [name for name in ("query", "a", "b", "kind", "trap") if name in drawn.columns]
-    cells = {name: [cell or "" for cell in drawn[name]] for name in names}
-    out.show_columns(
-        [Column(name, cells[name], numeric=False) for name in names],
-        [Column("assessors", [str(number) for number in drawn["assessors"]])],
-        caption=f"{counted(drawn.height, 'question')}",
-    )

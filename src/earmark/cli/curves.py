@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
 from rich.text import Text
 
-from earmark.cli import options
+from earmark.cli.command import option
+from earmark.cli.options import SCORING, Inputs, Missing, Truth
 from earmark.cli.output import Column, Output, number
 
 if TYPE_CHECKING:
@@ -16,75 +16,61 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from earmark.data.matching import JudgedLists
+    from earmark.data.judged_lists import JudgedLists
     from earmark.measures.curves import Curves
 
 CurveName = Literal["pr", "roc", "lift", "normalised-lift", "dynamic-recall"]
 
-EXAMPLES = options.examples(
-    "earmark curves a.run b.run --judgments qrels.txt --curve pr",
-    "earmark curves covers.csv --cliques works.tsv --curve roc --format csv > roc.csv",
-    "earmark curves melodies.tsv --groups groups.tsv --curve dynamic-recall --per-query",
-)
 # More rows than this are thinned out in a table.
 _MOST_ROWS = 21
 
 
 def curves(
-    runs: options.RunPaths,
-    judgments: options.JudgmentsFile = None,
-    cliques: options.CliquesFile = None,
-    groups: options.GroupsFile = None,
-    scale: options.ScaleName = None,
-    aggregate: options.AggregationName = "mean",
-    collection_size: options.CollectionSize = None,
-    curve: Annotated[
-        CurveName,
-        typer.Option(
-            "--curve",
-            "-c",
-            metavar="CURVE",
-            help="pr: precision at levels of recall. roc: recall at levels of fallout. lift: relevant documents found "
-            "against documents seen. normalised-lift: the same as shares. dynamic-recall: for ordered groups.",
-        ),
-    ] = "pr",
-    rel: Annotated[
-        float | None,
-        typer.Option(
-            "--rel", metavar="GAIN", help="The least gain that counts as relevant. When omitted, any above 0."
-        ),
-    ] = None,
-    cutoff: Annotated[
-        int | None,
-        typer.Option("--cutoff", "-k", metavar="K", min=1, help="Look at the first K documents of every list only."),
-    ] = None,
-    per_query: Annotated[
-        bool, typer.Option("--per-query", metavar="", help="Give the curve of every query, then the means.")
-    ] = False,
-    missing: options.MissingRule = "zero",
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    inputs: Inputs,
+    truth: Truth,
+    out: Output,
+    curve: Annotated[CurveName, option("CURVE", "-c")] = "pr",
+    rel: Annotated[float | None, option("GAIN")] = None,
+    cutoff: Annotated[int | None, option("K", "-k", min=1)] = None,
+    per_query: Annotated[bool, option()] = False,
+    missing: Annotated[Missing, option("RULE", panel=SCORING, rare=True)] = "zero",
 ) -> None:
     """Draw the curves of systems as points: precision and recall, ROC, lift, dynamic recall.
 
     All systems and queries share the same values of x. The mean over queries is the curve whose query is called "all".
+
+    Parameters
+    ----------
+    curve
+        pr: precision at levels of recall. roc: recall at levels of fallout. lift: relevant documents found against
+        documents seen. normalised-lift: the same as shares. dynamic-recall: for ordered groups.
+    rel
+        The least gain that counts as relevant. When omitted, any above 0.
+    cutoff
+        Look at the first K documents of every list only.
+    per_query
+        Give the curve of every query, then the means.
+    missing
+        How a query counts that a system did not answer: zero, as an empty list, or drop, not at all.
+
+    Examples
+    --------
+    earmark curves a.run b.run --judgments qrels.txt --curve pr
+    earmark curves covers.csv --cliques works.tsv --curve roc --format csv > roc.csv
+    earmark curves melodies.tsv --groups groups.tsv --curve dynamic-recall --per-query
     """
     import numpy as np
 
-    from earmark.cli.loading import load_known, load_runs
+    from earmark.cli.loading import load_truth
     from earmark.errors import ParameterError
     from earmark.evaluation import curves_by_system, ground_truth, judged_lists
     from earmark.measures.curves import draw_curves
 
-    out = Output.choose(format, quiet=quiet)
     if curve == "dynamic-recall" and rel is not None:
         raise ParameterError("--rel does not apply to dynamic recall: every group counts")
-    known = load_known(out, judgments=judgments, cliques=cliques, groups=groups, scale=scale, encoding=encoding)
-    lists = load_runs(runs, order=order, encoding=encoding)
-    truth = ground_truth(known, aggregation=aggregate)
-    judged, system, absent = judged_lists(lists, truth, collection_size=collection_size)
+    known = ground_truth(load_truth(out, truth, inputs.encoding), aggregation=truth.aggregate)
+    lists = inputs.load()
+    judged, system, absent = judged_lists(lists, known, collection_size=truth.collection_size)
     drawn = draw_curves(judged, curve, rel=rel, cutoff=cutoff)
     if absent.any() and missing == "zero":
         out.note("queries that a system did not answer count as empty lists; leave them out with --missing drop")
@@ -93,7 +79,7 @@ def curves(
     if out.for_people:
         if per_query:
             out.note("a table shows mean curves only: --per-query needs --format jsonl or csv")
-        _show(means, out, queries=len(truth.queries))
+        _show(means, out, queries=len(known.queries))
         return
     rows = _rows(means, lists.systems)
     if per_query:

@@ -12,66 +12,61 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from earmark.cli import options
+from earmark.cli.command import option
+from earmark.cli.options import OUTPUT, Seed
 from earmark.cli.output import Column, Output, number
-from earmark.data.arrays import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from earmark.campaign.campaign import Campaign
+    from earmark.data.arrays import Floats
     from earmark.demo.collection import DemoCollection, DemoFiles
-    from earmark.demo.story import Campaign, Chapter
+    from earmark.demo.story import Chapter, Story
 
-EXAMPLES = options.examples(
-    "earmark demo",
-    "earmark demo --ask",
-    "earmark demo --out somewhere --seed 7",
-)
 _SECONDS_PER_JUDGMENT = 30
 _QUERIES_TO_HEAR = 6
 
 
 def demo(
-    ask: Annotated[
-        bool,
-        typer.Option(
-            "--ask",
-            metavar="",
-            help="Judge yourself: listen to the clips on a page and type your grades. Asked again, it goes on where "
-            "you stopped.",
-        ),
-    ] = False,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The folder to write to; it is made if it is not there.")
-    ] = Path("earmark-demo"),
-    seed: options.Seed = 0,
-    quiet: options.Quiet = False,
+    ask: Annotated[bool, option()] = False,
+    out: Annotated[Path, option("DIR")] = Path("earmark-demo"),
+    seed: Seed = 0,
+    quiet: Annotated[bool, option("", "-q", panel=OUTPUT)] = False,
 ) -> None:
     """Make music up, let six systems find what sounds similar, and see how few judgments tell which is best.
 
     The music is synthesised and the systems are real: they hear timbre, rhythm or harmony. A made-up listener judges,
     or you do with --ask. It takes less than a minute, needs no network, and ends with a report to open in a browser and
     the commands that do the same on your files. It needs the extras audio and plots.
+
+    Parameters
+    ----------
+    ask
+        Judge yourself: listen to the clips on a page and type your grades. Asked again, it goes on where you stopped.
+    out
+        The folder to write to; it is made if it is not there.
+    quiet
+        No messages and no progress bar on standard error, only errors.
+
+    Examples
+    --------
+    earmark demo
+    earmark demo --ask
+    earmark demo --out somewhere --seed 7
     """
     from earmark.audio.sound import load_librosa, load_soundfile
-    from earmark.data.scales import BROAD, FINE
-    from earmark.demo.story import Campaign
     from earmark.plots.style import need_matplotlib
 
-    screen = Output.choose("table", quiet=quiet)
+    screen = Output("table", quiet)
     need_matplotlib()
     load_soundfile("the demonstration")
     load_librosa("the demonstration")
     files, made = _make(screen, out, seed)
-    campaign = Campaign(made, BROAD if ask else FINE, seed=seed)
-    _introduce(screen, campaign, files)
+    _introduce(screen, made, files)
     if ask:
-        _ask(screen, campaign, files)
+        _ask(screen, made, files, seed)
         _say_what_next(screen, files, asked=files.answers, report=files.own_report, listening=files.questions)
     else:
-        _tell(screen, campaign, files)
+        _tell(screen, made, files, seed)
         _say_what_next(screen, files, asked=files.asked, report=files.report, listening=files.listening)
 
 
@@ -95,13 +90,13 @@ def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoColle
     return files, made
 
 
-def _introduce(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
-    from earmark.data.collection import describe
+def _introduce(screen: Output, made: DemoCollection, files: DemoFiles) -> None:
+    from earmark.data.collection import Collection, describe
     from earmark.demo.systems import WHAT_THEY_HEAR
 
-    songs = campaign.made.songs
+    songs = made.songs
     genres, artists = len({song.genre for song in songs}), len({song.artist for song in songs})
-    facts = describe(campaign.setting.collection)
+    facts = describe(Collection.from_runs(made.runs))
     screen.show(
         f"{len(songs)} songs of {genres} genres by {artists} artists were made up; they are in {files.clips}.\n"
         f"{facts.systems} systems listened to them and answered {facts.queries} queries with 5 similar songs each:\n"
@@ -117,41 +112,45 @@ def _introduce(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
     )
 
 
-def _tell(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
+def _tell(screen: Output, made: DemoCollection, files: DemoFiles, seed: int) -> None:
     """Play the campaign with the made-up listener and compare it with the truth."""
     from earmark.data.writers import write_judgments
     from earmark.demo.listening import answers_page, write_page
     from earmark.demo.story import decided_wrongly, first_answers, tell, write_progress
 
-    items = campaign.setting.collection.n_items
-    chapters: list[Chapter] = []
+    items, judged = made.judgments.frame.height, 0
     with screen.progress(items, "judging") as advance:
-        for chapter in tell(campaign):
-            advance(chapter.look.judged - (chapters[-1].look.judged if chapters else 0))
-            chapters.append(chapter)
-    _show_estimates(screen, campaign, chapters)
-    _show_confidence(screen, chapters)
-    last = chapters[-1].look
+
+        def tick(chapter: Chapter) -> None:
+            nonlocal judged
+            advance(chapter.look.judged - judged)
+            judged = chapter.look.judged
+
+        story = tell(made, seed=seed, progress=tick)
+    _show_estimates(screen, story)
+    _show_confidence(screen, story)
+    last, items = story.chapters[-1].look, story.truth.gains.size
     share = 100 * last.judged / items
     screen.show(
         f"\nThe campaign stopped after {last.judged:,} of {items:,} judgments ({share:.0f}%): {last.decision.reason}."
     )
-    decided, wrong = decided_wrongly(campaign, last)
+    decided, wrong = decided_wrongly(story, last)
     are = "are" if wrong > 1 else "is"
     screen.show(f"Of {decided} pairs that it calls decided, {wrong or 'none'} {are} in the wrong order.\n")
-    heard = first_answers(campaign.made, queries=_QUERIES_TO_HEAR)
-    write_page(answers_page(heard, files.addresses(campaign.made.songs)), files.listening)
-    write_judgments(campaign.judgments(last.judged_gain), files.asked)
-    write_progress(campaign, chapters, files.progress)
-    _report(screen, campaign, last.judged_gain, files.report, chapters)
+    heard = first_answers(made, queries=_QUERIES_TO_HEAR)
+    write_page(answers_page(heard, files.addresses(made.songs)), files.listening)
+    assert story.end.judgments is not None
+    write_judgments(story.end.judgments, files.asked)
+    write_progress(story, files.progress)
+    _report(screen, story.end, files.report, story)
 
 
-def _show_estimates(screen: Output, campaign: Campaign, chapters: list[Chapter]) -> None:
+def _show_estimates(screen: Output, story: Story) -> None:
     from earmark.demo.story import MEASURE, pauses, told_frame
 
-    frame = told_frame(campaign, chapters)
+    frame = told_frame(story)
     columns = []
-    for chapter in pauses(chapters):
+    for chapter in pauses(story.chapters):
         judged = chapter.look.judged
         cells = [
             f"{_short(estimate)} ±{_short(half)}"
@@ -172,10 +171,10 @@ def _short(value: float) -> str:
     return f"{value:.2f}".removeprefix("0")
 
 
-def _show_confidence(screen: Output, chapters: list[Chapter]) -> None:
+def _show_confidence(screen: Output, story: Story) -> None:
     from earmark.demo.story import pauses
 
-    outcomes = [chapter.outcome for chapter in pauses(chapters)]
+    outcomes = [chapter.outcome for chapter in pauses(story.chapters)]
     screen.show("")
     screen.show_columns(
         [Column("judged", [f"{one.judged:,}" for one in outcomes])],
@@ -190,24 +189,25 @@ def _show_confidence(screen: Output, chapters: list[Chapter]) -> None:
     )
 
 
-def _ask(screen: Output, campaign: Campaign, files: DemoFiles) -> None:
+def _ask(screen: Output, made: DemoCollection, files: DemoFiles, seed: int) -> None:
     """Let the person at the terminal judge."""
+    from earmark.campaign.loop import play
     from earmark.demo.asking import Enough, Person
+    from earmark.demo.story import BATCH
 
-    person = Person(campaign, files, say=screen.show_whole, hear=_hear)
-    if person.asked:
-        screen.show(f"You have judged {person.asked} already ({files.answers}); on we go.")
+    person = Person.at_terminal(made, files, seed=seed, say=screen.show_whole, hear=_hear)
+    if person.campaign.judged:
+        screen.show(f"You have judged {person.campaign.judged} already ({files.answers}); on we go.")
     try:
-        for look in campaign.looks(person, judged_gain=person.gains.copy()):
-            ranking = look.ranking
-            order = ", ".join(ranking.systems_frame()["system"])
-            sure = number(ranking.mean_confidence, digits=2)
-            screen.show(f"\n{look.judged} judged, {sure} sure on average of the order: {order}\n")
+        for campaign in play(person.campaign, person, batch=BATCH):
+            order = ", ".join(campaign.ranking.systems_frame()["system"])
+            sure = number(campaign.ranking.mean_confidence, digits=2)
+            screen.show(f"\n{campaign.judged} judged, {sure} sure on average of the order: {order}\n")
     except Enough:
         screen.show("\nEnough for now; earmark demo --ask goes on where you stopped.")
     screen.show("")
-    if person.asked:
-        _report(screen, campaign, person.gains, files.own_report)
+    if person.campaign.judged:
+        _report(screen, person.campaign, files.own_report)
 
 
 def _hear(prompt: str) -> str:
@@ -233,15 +233,14 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _report(
-    screen: Output, campaign: Campaign, judged_gain: Floats, path: Path, chapters: Sequence[Chapter] = ()
-) -> None:
+def _report(screen: Output, campaign: Campaign, path: Path, story: Story | None = None) -> None:
+    from earmark.campaign.statements import say_verdict
     from earmark.demo.story import demo_findings
-    from earmark.report import say_verdict, write_report
+    from earmark.report import write_report
 
-    findings = demo_findings(campaign, judged_gain, chapters)
+    findings = demo_findings(campaign, story)
     write_report(findings, path)
-    said = say_verdict(findings.ranking, findings.outlook)
+    said = say_verdict(findings.ranking, findings.forecast)
     screen.show(said.headline, said.summary, "")
 
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from earmark.cli import options
+from earmark.cli.command import option
+from earmark.cli.options import KNOWN, Depth, Inputs, Judged
 from earmark.cli.output import NOTHING, Column, Output
-
-EXAMPLES = options.examples(
-    "earmark describe runs.tsv --judgments judgments.tsv --metadata metadata.tsv",
-    "earmark describe a.run b.run c.run --teams teams.tsv --depth 10",
-)
 
 _IN_WORDS = {
     "systems": "systems",
@@ -30,43 +25,48 @@ _IN_WORDS = {
 
 
 def describe(
-    runs: options.RunPaths,
-    judgments: options.JudgmentsFile = None,
-    scale: options.ScaleName = None,
-    metadata: options.MetadataFile = None,
-    teams: options.TeamsFile = None,
-    depth: Annotated[
-        int | None,
-        typer.Option("--depth", "-k", metavar="K", min=1, help="Look at the first K documents of every list only."),
-    ] = None,
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    inputs: Inputs,
+    judged: Judged,
+    out: Output,
+    metadata: Annotated[Path | None, option("FILE", panel=KNOWN)] = None,
+    teams: Annotated[Path | None, option("FILE", panel=KNOWN)] = None,
+    depth: Depth = None,
 ) -> None:
     """Count systems, queries, results and items, and what is known about them.
 
     An item is a query with a document that at least one system retrieved for it: the thing that is judged.
+
+    Parameters
+    ----------
+    metadata
+        Metadata: a table whose header names the columns document, artist, genre and so on, or three columns document,
+        artist and genre without a header.
+    teams
+        Who sent which system: two columns system and team.
+
+    Examples
+    --------
+    earmark describe runs.tsv --judgments judgments.tsv --metadata metadata.tsv
+    earmark describe a.run b.run c.run --teams teams.tsv --depth 10
     """
     import polars as pl
 
-    from earmark.cli.loading import load_judgments, load_runs
-    from earmark.cli.setting import say_metadata
+    from earmark.campaign.problem import metadata_notes
     from earmark.data.collection import Collection
     from earmark.data.collection import describe as count
     from earmark.data.readers import read_metadata
     from earmark.data.teams import read_teams
 
-    out = Output.choose(format, quiet=quiet)
-    known = None if metadata is None else read_metadata(metadata, encoding=encoding)
-    lists = load_runs(runs, order=order, encoding=encoding)
+    known = None if metadata is None else read_metadata(metadata, encoding=inputs.encoding)
+    lists = inputs.load()
     collection = Collection.from_runs(lists, depth=depth, metadata=known)
-    say_metadata(collection, lists, metadata, out)
+    for note in metadata_notes(collection, lists, metadata):
+        out.note(note)
     row = asdict(
         count(
             collection,
-            judgments=None if judgments is None else load_judgments(judgments, out, scale=scale, encoding=encoding),
-            teams=None if teams is None else read_teams(teams, encoding=encoding),
+            judgments=judged.load(out, inputs.encoding),
+            teams=None if teams is None else read_teams(teams, encoding=inputs.encoding),
         )
     )
     if not out.for_people:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from earmark.cli import options
+from earmark.cli.command import option
+from earmark.cli.options import Inputs, Known, OneMeasure, Predicting, RequiredJudging, Seed
 from earmark.cli.output import NOTHING, Column, Output, number
 
 if TYPE_CHECKING:
@@ -15,10 +13,6 @@ if TYPE_CHECKING:
 
     from earmark.simulation.diagnosis import Diagnosis
 
-EXAMPLES = options.examples(
-    "earmark diagnose runs.tsv --judgments judgments.tsv --metadata metadata.tsv --predictor mtc-output",
-    "earmark diagnose runs.tsv -j judgments.tsv --share 0 --share 0.1 --share 0.5 --repeats 20",
-)
 _SHARES = (0.0, 0.05, 0.2)
 _SCORES = {
     "rps": "RPS",
@@ -31,89 +25,51 @@ _SCORES = {
 
 
 def diagnose(
-    runs: options.RunPaths,
-    judgments: Annotated[
-        Path,
-        typer.Option(
-            "--judgments",
-            "-j",
-            metavar="FILE",
-            help="Judgments of everything that was retrieved: the truth the predictor is held against.",
-            rich_help_panel="What is known about the documents",
-            show_default=False,
-        ),
-    ],
-    scale: options.ScaleName = None,
-    aggregate: options.AggregationName = "mean",
-    metadata: options.MetadataFile = None,
-    artist_column: options.ArtistColumn = None,
-    genre_column: options.GenreColumn = None,
-    attribute: options.AttributeColumns = None,
-    content: options.ContentFile = None,
-    content_ids: options.ContentIds = None,
-    teams: options.TeamsFile = None,
-    measure: options.OneMeasure = None,
-    missing: options.SharedMissingRule = "zero",
-    predictor: options.PredictorName = "hierarchical",
-    model: options.ModelFile = None,
-    share: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--share",
-            metavar="S",
-            help="The share of judgments shown to the predictor, drawn at random; may be repeated. When omitted, "
-            "0, 0.05 and 0.2.",
-        ),
-    ] = None,
-    repeats: Annotated[
-        int, typer.Option("--repeats", metavar="N", min=1, help="Over how many draws each share is averaged.")
-    ] = 10,
-    seed: options.Seed = 0,
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    inputs: Inputs,
+    judging: RequiredJudging,
+    known: Known,
+    scoring: OneMeasure,
+    predicting: Predicting,
+    out: Output,
+    share: Annotated[list[float] | None, option("S")] = None,
+    repeats: Annotated[int, option("N", min=1)] = 10,
+    seed: Seed = 0,
 ) -> None:
-    """Show some of the judgments to a predictor and hold the rest against it.
+    """Show some of the judgments to a predictor and compare its predictions with the rest.
 
     Are its probabilities good (ranked probability score, and its parts), does it err as much as it says, do its
     intervals hold what they should, and is it right as often as it is sure?
+
+    Parameters
+    ----------
+    judgments
+        Judgments of everything that was retrieved: the truth that predictions are compared with.
+    share
+        The share of judgments shown to the predictor, drawn at random; may be repeated. When omitted, 0, 0.05 and 0.2.
+    repeats
+        Over how many draws each share is averaged.
+
+    Examples
+    --------
+    earmark diagnose runs.tsv --judgments judgments.tsv --metadata metadata.tsv --predictor mtc-output
+    earmark diagnose runs.tsv -j judgments.tsv --share 0 --share 0.1 --share 0.5 --repeats 20
     """
     import numpy as np
 
-    from earmark.cli.setting import Files, load_ground
-    from earmark.predictors.choose import PredictorChoice
+    from earmark.cli.loading import load_campaign
     from earmark.simulation.diagnosis import diagnose as examine
 
-    out = Output.choose(format, quiet=quiet)
-    choice = PredictorChoice(predictor, model, encoding)
-    ground = load_ground(
-        out,
-        runs,
-        Files(metadata, teams, artist_column, genre_column, attribute, encoding, content, content_ids),
-        judgments=judgments,
-        scale=scale,
-        measure=measure,
-        choice=choice,
-        missing=missing,
-        aggregate=aggregate,
-        order=order,
-    )
-    made = choice(ground.setting)
+    campaign = load_campaign(out, inputs, judging, known, scoring, predicting, seed=seed)
     shares = list(dict.fromkeys(_SHARES if share is None else share))
     found = []
     with out.progress(len(shares), "diagnosing") as advance:
         for one in shares:
             # Every share starts from the seed, so that its result does not depend on which others were asked for.
             rng = np.random.default_rng(seed)
-            found.append(
-                examine(ground.setting, ground.gains, made, ground.measure, share=one, rng=rng, repeats=repeats)
-            )
+            found.append(examine(campaign.problem, campaign.gains, share=one, rng=rng, repeats=repeats))
             advance(1)
-    for note in made.notes():
-        out.note(note)
     if out.for_people:
-        _show(found, out, title=f"{ground.measure}, predictor {choice.name}")
+        _show(found, out, title=f"{campaign.problem.measure}, predictor {predicting.predictor}")
     else:
         out.kinds(*(part for one in found for part in diagnosis_rows(one)))
 

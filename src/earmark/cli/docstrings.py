@@ -1,6 +1,6 @@
-r"""Docstrings on a terminal: formulas without LaTeX, paragraphs without hard line breaks, parameters as rows.
+r"""Docstrings on a terminal: help of commands and options, and descriptions of measures without LaTeX.
 
-Only what the docstrings of measures use is understood; anything else passes through as it is.
+Only what the docstrings of commands and measures use is understood; anything else passes through as it is.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from typing import Any
 
 _SYMBOLS = {
     r"\sum": "Σ",
@@ -47,25 +48,38 @@ class Documentation:
 
 def document(documented: type) -> Documentation:
     """Read the docstring of a class, and those of its base classes for the parameters it inherits."""
-    paragraphs, parameters = _read(inspect.getdoc(documented) or "")
-    for base in documented.__mro__[1:-1]:
-        parameters = {**_read(inspect.cleandoc(base.__doc__ or ""))[1], **parameters}
-    return Documentation(tuple(paragraphs), parameters)
+    prose = _sections(documented.__doc__)[""].strip()
+    paragraphs = tuple(plain(" ".join(part.split())) for part in prose.split("\n\n"))
+    return Documentation(paragraphs, {name: plain(text) for name, text in parameter_texts(documented).items()})
 
 
-def _read(text: str) -> tuple[list[str], dict[str, str]]:
-    prose, _, section = text.partition("\nParameters\n----------\n")
-    paragraphs = [plain(" ".join(part.split())) for part in prose.strip().split("\n\n")]
-    parameters: dict[str, str] = {}
-    names: list[str] = []
-    for line in section.partition("\n\n")[0].splitlines():
-        if line.startswith(" "):
-            for name in names:
-                parameters[name] = f"{parameters[name]} {line.strip()}".strip()
-        else:
-            names = [name.strip() for name in line.split(":")[0].split(",")]
-            parameters |= dict.fromkeys(names, "")
-    return paragraphs, {name: plain(meaning) for name, meaning in parameters.items()}
+def command_help(docstring: str | None) -> tuple[str, list[str]]:
+    """Return the text of a command's docstring, each paragraph on one line, and its examples."""
+    sections = _sections(docstring)
+    prose = "\n\n".join(part.replace("\n", " ") for part in sections[""].strip().split("\n\n"))
+    # An example that goes on in the next line is indented there.
+    examples = re.sub(r"\n +", " ", sections.get("Examples", "").strip()).splitlines()
+    return prose, examples
+
+
+def parameter_texts(documented: Any) -> dict[str, str]:
+    """Return what every parameter of a function or a class means, those of base classes included."""
+    texts: dict[str, str] = {}
+    for one in reversed(getattr(documented, "__mro__", [documented])):
+        names: list[str] = []
+        for line in _sections(one.__doc__).get("Parameters", "").strip().splitlines():
+            if line.startswith(" "):
+                texts |= {name: f"{texts[name]} {line.strip()}".strip() for name in names}
+            elif line:
+                names = [name.strip() for name in line.split(":")[0].split(",")]
+                texts |= dict.fromkeys(names, "")
+    return texts
+
+
+def _sections(docstring: str | None) -> dict[str, str]:
+    """Cut a docstring at its underlined headings; what stands before the first is under no name."""
+    first, *parts = re.split(r"(?:^|\n)([A-Z]\w+)\n-{3,}\n", inspect.cleandoc(docstring or ""))
+    return {"": first, **dict(zip(parts[::2], parts[1::2], strict=True))}
 
 
 def plain(text: str) -> str:

@@ -5,74 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from earmark.cli import options
-from earmark.cli.output import Column, Output, number
+from earmark.cli.command import argument, option
+from earmark.cli.options import Depth, Described, Judging, Reading
+from earmark.cli.output import Output
 
 if TYPE_CHECKING:
     from earmark.predictors.features import FeatureBuilder
 
-EXAMPLES = options.examples(
-    "earmark features runs.tsv --metadata metadata.tsv",
-    "earmark features runs.tsv --metadata metadata.tsv --judgments judgments.tsv --feature aSYS --feature aART",
-    "earmark features runs.tsv --metadata metadata.tsv --attribute decade --describe",
-    "earmark features --audio clips -o content.npy",
-)
 _SOUND = "Sound"
 
 
 def features(
-    runs: options.RunPathsIfAny = None,
-    judgments: options.JudgmentsFile = None,
-    scale: options.ScaleName = None,
-    aggregate: options.AggregationName = "mean",
-    metadata: options.MetadataFile = None,
-    artist_column: options.ArtistColumn = None,
-    genre_column: options.GenreColumn = None,
-    attribute: options.AttributeColumns = None,
-    teams: options.TeamsFile = None,
-    feature: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--feature",
-            metavar="NAME",
-            help="Only this feature, or a product of two such as sGEN:pGEN. Give the option again for more.",
-        ),
-    ] = None,
-    names: Annotated[
-        bool, typer.Option("--names", metavar="", help="List the names of the features there are, and no values.")
-    ] = False,
-    describe: Annotated[
-        bool,
-        typer.Option("--describe", metavar="", help="Say what every feature means and where it comes from, no values."),
-    ] = False,
-    audio: Annotated[
-        Path | None,
-        typer.Option(
-            "--audio",
-            metavar="DIR",
-            help="A folder of sound files: describe them by timbre, rhythm and harmony, each a document named "
-            "by its file. Needs the extra audio.",
-            rich_help_panel=_SOUND,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="With --audio, where to write the numbers: .npy, with the ids in a file beside it, .csv or .parquet. "
-            "Other commands take it as --content.",
-            rich_help_panel=_SOUND,
-        ),
-    ] = None,
-    depth: options.Depth = None,
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    reading: Reading,
+    judging: Judging,
+    described: Described,
+    out: Output,
+    runs: Annotated[list[Path] | None, argument("RUN")] = None,
+    feature: Annotated[list[str] | None, option("NAME")] = None,
+    names: Annotated[bool, option()] = False,
+    describe: Annotated[bool, option()] = False,
+    audio: Annotated[Path | None, option("DIR", panel=_SOUND)] = None,
+    output: Annotated[Path | None, option("FILE", "-o", panel=_SOUND)] = None,
+    depth: Depth = None,
 ) -> None:
     """Show the features of every item: what systems, metadata and judgments say about it.
 
@@ -81,15 +35,37 @@ def features(
 
     With --audio, describe what documents sound like instead: numbers that --content of other commands makes predictions
     from.
+
+    Parameters
+    ----------
+    runs
+        Runs, one file or more, as for other commands; none with --audio.
+    feature
+        Only this feature, or a product of two such as sGEN:pGEN. Give the option again for more.
+    names
+        List the names of the features there are, and no values.
+    describe
+        Say what every feature means and where it comes from, no values.
+    audio
+        A folder of sound files: describe them by timbre, rhythm and harmony, each a document named by its file. Needs
+        the extra audio.
+    output
+        With --audio, where to write the numbers: .npy, with the ids in a file beside it, .csv or .parquet. Other
+        commands take it as --content.
+
+    Examples
+    --------
+    earmark features runs.tsv --metadata metadata.tsv
+    earmark features runs.tsv --metadata metadata.tsv --judgments judgments.tsv --feature aSYS --feature aART
+    earmark features runs.tsv --metadata metadata.tsv --describe
+    earmark features --audio clips -o content.npy
     """
-    from earmark.cli.loading import load_judgments, load_runs
-    from earmark.cli.setting import Files, load_documents, say_metadata
+    from earmark.campaign.problem import metadata_notes
     from earmark.data.scales import FINE
     from earmark.errors import ParameterError
     from earmark.predictors.feature_glossary import glossary_table
-    from earmark.predictors.feature_table import feature_table
+    from earmark.predictors.features import feature_table
 
-    out = Output.choose(format, quiet=quiet)
     if audio is not None:
         _describe_sounds(out, audio, output, runs)
         return
@@ -97,29 +73,20 @@ def features(
         raise ParameterError("features are those of runs, or of the sounds in a folder (--audio DIR): give one of them")
     if output is not None:
         raise ParameterError("--output goes with --audio; features of runs are printed")
-    known = None if judgments is None else load_judgments(judgments, out, scale=scale, encoding=encoding)
-    documents = load_documents(Files(metadata, teams, artist_column, genre_column, attribute, encoding))
-    lists = load_runs(runs, order=order, encoding=encoding)
+    known = judging.load(out, reading.encoding)
+    documents = described.files(reading.encoding)
+    lists = reading.runs_of(runs)
     setting = documents.setting(lists, FINE if known is None else known.scale, depth=depth)
-    say_metadata(setting.collection, lists, metadata, out)
+    for note in metadata_notes(setting.collection, lists, described.metadata):
+        out.note(note)
     builder = setting.features
     say_dropped(builder, out)
     if names or describe:
         table = glossary_table(builder.descriptions)
-        table = table.select("name", "kind") if names else table
-        if not out.for_people:
-            out.rows(table)
-            return
-        columns = [Column(name, table[name].to_list(), numeric=False) for name in table.columns]
-        out.show_columns(columns[:1], columns[1:])
+        out.print_frame(table.select("name", "kind") if names else table)
         return
-    frame = feature_table(builder, names=feature or None, judgments=known, aggregation=aggregate)
-    if not out.for_people:
-        out.rows(frame)
-        return
-    keys = [Column(name, frame[name].to_list(), numeric=False) for name in ("query", "document")]
-    values = [Column(name, [number(value) for value in frame[name]]) for name in frame.columns[2:]]
-    out.show_columns(keys, values, caption=f"{frame.height:,} items; --describe says what the features mean")
+    frame = feature_table(builder, names=feature or None, judgments=known, aggregation=judging.aggregate)
+    out.print_frame(frame, keys=2, caption=f"{frame.height:,} items; --describe says what the features mean")
 
 
 def say_dropped(builder: FeatureBuilder, out: Output) -> None:

@@ -2,145 +2,85 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from earmark.cli import options
-from earmark.cli.output import Column, Output, number, p_value
+from earmark.cli.command import option
+from earmark.cli.options import KNOWN, Depth, Described, Inputs, RequiredJudging, Seed
+from earmark.cli.output import Output, p_value
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from earmark.cli.setting import Files
-    from earmark.data.judgments import Aggregation
     from earmark.data.scales import Scale
-    from earmark.predictors.training import PastCollection, Training
+    from earmark.predictors.ordinal_training import PastCollection, Training
 
-EXAMPLES = options.examples(
-    "earmark fit runs.tsv --judgments judgments.tsv --metadata metadata.tsv -o model.json",
-    "earmark fit new.tsv -j new-judgments.tsv --also old.tsv,old-judgments.tsv --augment 5 -o model.json",
-    "earmark fit runs.tsv -j judgments.tsv --feature pTEAM --feature pART --eliminate -o model.json",
-    "earmark fit runs.tsv -j judgments.tsv --metadata metadata.tsv --predictor hierarchical -o prior.json",
-)
 _FITTING = "How the model is fitted"
 Fitted = Literal["ordinal", "hierarchical"]
 
 
 def fit(
-    runs: options.RunPaths,
-    judgments: Annotated[
-        Path,
-        typer.Option(
-            "--judgments",
-            "-j",
-            metavar="FILE",
-            help="The judgments to learn from.",
-            rich_help_panel="What is known about the documents",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, as JSON.", show_default=False),
-    ],
-    scale: options.ScaleName = None,
-    aggregate: options.AggregationName = "mean",
-    metadata: options.MetadataFile = None,
-    artist_column: options.ArtistColumn = None,
-    genre_column: options.GenreColumn = None,
-    attribute: options.AttributeColumns = None,
-    teams: options.TeamsFile = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--also",
-            metavar="RUNS,JUDGMENTS[,METADATA]",
-            help="Another judged collection to learn from, its files separated by commas. Give the option again for "
-            "more.",
-            rich_help_panel="What is known about the documents",
-        ),
-    ] = None,
-    predictor: Annotated[
-        Fitted,
-        typer.Option(
-            "--predictor",
-            metavar="NAME",
-            help="What the model is for: ordinal, or a prior for the predictor hierarchical, which needs no features "
-            "named.",
-            rich_help_panel=_FITTING,
-        ),
-    ] = "ordinal",
-    feature: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--feature",
-            metavar="NAME",
-            help="Predict from this feature, or a product of two such as sGEN:pGEN. Give the option again for more. "
-            "When omitted, pTEAM, aRANK, pART, sGEN, pGEN and sGEN:pGEN, as far as there are metadata for them.",
-            rich_help_panel=_FITTING,
-        ),
-    ] = None,
-    judged: Annotated[
-        bool,
-        typer.Option(
-            "--judged",
-            metavar="",
-            help="Predict also from how its systems, its query and its genre were judged so far: aSYS, aDOC and aGEN. "
-            "Such a model says nothing before there are judgments.",
-            rich_help_panel=_FITTING,
-        ),
-    ] = False,
-    eliminate: Annotated[
-        bool,
-        typer.Option(
-            "--eliminate",
-            metavar="",
-            help="Take features out one by one until all that are left have a p-value below 0.0001.",
-            rich_help_panel=_FITTING,
-        ),
-    ] = False,
-    augment: Annotated[
-        int,
-        typer.Option(
-            "--augment",
-            metavar="N",
-            min=0,
-            help="Add N copies of every collection from which systems are dropped at random, so that the model has "
-            "seen smaller collections too.",
-            rich_help_panel=_FITTING,
-        ),
-    ] = 0,
-    seed: options.Seed = 0,
-    depth: options.Depth = None,
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    inputs: Inputs,
+    judging: RequiredJudging,
+    described: Described,
+    out: Output,
+    output: Annotated[Path, option("FILE", "-o")],
+    also: Annotated[list[str] | None, option("RUNS,JUDGMENTS[,METADATA]", panel=KNOWN)] = None,
+    predictor: Annotated[Fitted, option("NAME", panel=_FITTING)] = "ordinal",
+    feature: Annotated[list[str] | None, option("NAME", panel=_FITTING)] = None,
+    judged: Annotated[bool, option(panel=_FITTING)] = False,
+    eliminate: Annotated[bool, option(panel=_FITTING)] = False,
+    augment: Annotated[int, option("N", panel=_FITTING, min=0)] = 0,
+    seed: Seed = 0,
+    depth: Depth = None,
 ) -> None:
     """Fit a model on judged collections, for the predictor ordinal or hierarchical to use on new ones.
 
     An ordinal model gives every level of the scale a probability from the features of an item (see 'earmark
     features'). An item's own judgment is never among them.
+
+    Parameters
+    ----------
+    judgments
+        The judgments to learn from.
+    output
+        Where to write the model, as JSON.
+    also
+        Another judged collection to learn from, its files separated by commas. Give the option again for more.
+    predictor
+        What the model is for: ordinal, or a prior for the predictor hierarchical, which needs no features named.
+    feature
+        Predict from this feature, or a product of two such as sGEN:pGEN. Give the option again for more. When omitted,
+        pTEAM, aRANK, pART, sGEN, pGEN and sGEN:pGEN, as far as there are metadata for them.
+    judged
+        Predict also from how its systems, its query and its genre were judged so far: aSYS, aDOC and aGEN. Such a model
+        says nothing before there are judgments.
+    eliminate
+        Take features out one by one until all that are left have a p-value below 0.0001.
+    augment
+        Add N copies of every collection from which systems are dropped at random, so that the model has seen smaller
+        collections too.
+
+    Examples
+    --------
+    earmark fit runs.tsv --judgments judgments.tsv --metadata metadata.tsv -o model.json
+    earmark fit new.tsv -j new-judgments.tsv --also old.tsv,old-judgments.tsv --augment 5 -o model.json
+    earmark fit runs.tsv -j judgments.tsv --feature pTEAM --feature pART --eliminate -o model.json
+    earmark fit runs.tsv -j judgments.tsv --metadata metadata.tsv --predictor hierarchical -o prior.json
     """
     import numpy as np
 
     from earmark.cli.features import say_dropped
-    from earmark.cli.setting import Files
-    from earmark.predictors.training import train
+    from earmark.predictors.ordinal_training import train
 
-    out = Output.choose(format, quiet=quiet)
-
-    def load(paths: list[Path], gains: Path, files: Files, known: Scale | None) -> PastCollection:
-        return _load(out, paths, gains, files, scale=scale, known=known, aggregate=aggregate, depth=depth, order=order)
-
-    past = [load(runs, judgments, Files(metadata, teams, artist_column, genre_column, attribute, encoding), None)]
+    past = [_load(out, inputs, judging, described, depth)]
     shared = past[0].setting.scale
-    for paths in map(_read_also, also or []):
-        known = paths[2] if len(paths) > 2 else None
-        columns = (artist_column, genre_column, attribute) if known else (None, None, None)
-        past.append(load([paths[0]], paths[1], Files(known, None, *columns, encoding), shared))
+    for runs, judgments, *metadata in map(_read_also, also or []):
+        # Columns are those of metadata, where there are any.
+        about = replace(described, metadata=metadata[0], teams=None) if metadata else Described()
+        another = replace(judging, judgments=judgments)
+        past.append(_load(out, replace(inputs, runs=[runs]), another, about, depth, scale=shared))
     if predictor == "hierarchical":
         _fit_prior(past, output, out, named=bool(feature or judged or eliminate or augment))
         return
@@ -193,14 +133,7 @@ def _fit_prior(past: list[PastCollection], output: Path, out: Output, *, named: 
     out.note(f"wrote {output}: a prior from {items:,} judged items")
     rows = [("coefficient", name, value) for name, value in prior.coefficients.items()]
     rows += [("variance", name, float(np.exp(centre))) for name, (centre, _) in prior.variances.items()]
-    frame = pl.DataFrame(rows, schema=["kind", "name", "estimate"], orient="row")
-    if not out.for_people:
-        out.rows(frame)
-        return
-    out.show_columns(
-        [Column(name, frame[name].to_list(), numeric=False) for name in ("kind", "name")],
-        [Column("estimate", [number(value) for value in frame["estimate"]])],
-    )
+    out.print_frame(pl.DataFrame(rows, schema=["kind", "name", "estimate"], orient="row"), keys=2)
 
 
 def _read_also(text: str) -> list[Path]:
@@ -214,31 +147,30 @@ def _read_also(text: str) -> list[Path]:
 
 def _load(
     out: Output,
-    runs: list[Path],
-    judgments: Path,
-    files: Files,
-    *,
-    scale: str | None,
-    known: Scale | None,
-    aggregate: Aggregation,
+    inputs: Inputs,
+    judging: RequiredJudging,
+    described: Described,
     depth: int | None,
-    order: options.Order,
+    *,
+    scale: Scale | None = None,
 ) -> PastCollection:
     """Read a judged collection; all have to be on one scale, the first one's where it had to be guessed."""
     from earmark.beliefs.beliefs import item_gains
-    from earmark.cli.loading import load_judgments, load_runs
-    from earmark.cli.setting import load_documents, say_metadata
+    from earmark.campaign.problem import metadata_notes
+    from earmark.cli.loading import load_judgments
     from earmark.data.readers import read_judgments
-    from earmark.predictors.training import PastCollection
+    from earmark.predictors.ordinal_training import PastCollection
 
-    if known is None:
-        judged = load_judgments(judgments, out, scale=scale, encoding=files.encoding)
+    encoding = inputs.encoding
+    if scale is None:
+        judged = load_judgments(judging.judgments, out, scale=judging.scale, encoding=encoding)
     else:
-        judged = read_judgments(judgments, scale=known, encoding=files.encoding)
-    lists = load_runs(runs, order=order, encoding=files.encoding)
-    setting = load_documents(files).setting(lists, judged.scale, depth=depth)
-    say_metadata(setting.collection, lists, files.metadata, out)
-    return PastCollection(setting, item_gains(setting.collection, judged, aggregation=aggregate))
+        judged = read_judgments(judging.judgments, scale=scale, encoding=encoding)
+    lists = inputs.load()
+    setting = described.files(encoding).setting(lists, judged.scale, depth=depth)
+    for note in metadata_notes(setting.collection, lists, described.metadata):
+        out.note(note)
+    return PastCollection(setting, item_gains(setting.collection, judged, aggregation=judging.aggregate))
 
 
 def training_frames(trained: Training) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -273,13 +205,10 @@ def training_frames(trained: Training) -> tuple[pl.DataFrame, pl.DataFrame]:
 def _show(trained: Training, out: Output) -> None:
     rows, summary = training_frames(trained)
     facts = summary.row(0, named=True)
-    out.show_columns(
-        [Column("", rows["name"].to_list(), numeric=False)],
-        [
-            Column("estimate", [number(value) for value in rows["estimate"]]),
-            Column("standard\nerror", [number(value) for value in rows["standard_error"]]),
-            Column("p", ["" if value is None else p_value(value) for value in rows["p_value"]]),
-        ],
+    out.show_frame(
+        rows,
+        {"name": "", "estimate": "estimate", "standard_error": "standard\nerror", "p_value": "p"},
+        formats={"p_value": lambda p: "" if p is None else p_value(p)},
         caption=f"{trained.model.source}: {facts['rows']:,} rows, R² {facts['nagelkerke_r2']:.3f} (Nagelkerke), "
         f"{facts['mcfadden_r2']:.3f} (McFadden)",
     )

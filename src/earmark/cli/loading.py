@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from earmark.cli import options
 from earmark.cli.output import Output
+from earmark.wording import counted
 
 if TYPE_CHECKING:
+    from earmark.campaign.campaign import Campaign
     from earmark.data.ground_truth import Cliques, OrderedGroups
     from earmark.data.judgments import Judgments
     from earmark.data.preferences import Preferences
     from earmark.data.runs import Runs
-    from earmark.data.scales import Scale
     from earmark.evaluation import Scores
 
 
@@ -26,24 +27,28 @@ def load_runs(paths: Iterable[Path], *, order: options.Order = "score", encoding
 
 
 def load_judgments(path: Path, out: Output, *, scale: str | None = None, encoding: str = "utf-8") -> Judgments:
-    """Read judgments, and say which scale they seem to be on where none was named."""
+    """Read judgments, and say what a reader has to know about them."""
     from earmark.data.readers import read_judgments
     from earmark.data.scales import parse_scale
 
     judgments = read_judgments(path, scale=None if scale is None else parse_scale(scale), encoding=encoding)
-    if judgments.scale_guessed:
-        out.note(f"scale guessed: {_in_words(judgments.scale)}; name it with --scale")
+    for note in judgments.notes():
+        out.note(note)
     return judgments
 
 
 def load_preferences(
-    paths: Sequence[Path], out: Output, *, phases: Sequence[str] | None = None, encoding: str = "utf-8"
+    paths: Sequence[Path],
+    out: Output,
+    *,
+    phases: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    keep_traps: bool = False,
 ) -> Preferences:
-    """Read answers of one file or more, without those to traps, and say what was left out."""
+    """Read answers of one file or more, without those to traps unless asked to, and say what was left out."""
     from earmark.data.preference_files import read_preferences
     from earmark.data.preferences import Preferences
     from earmark.errors import InputError
-    from earmark.wording import counted
 
     parts = [read_preferences(path, encoding=encoding) for path in paths]
     answers = Preferences.concat(parts) if len(parts) > 1 else parts[0]
@@ -51,77 +56,96 @@ def load_preferences(
         out.note(f"{counted(answers.unanswered, 'row')} without a choice left out")
     if phases:
         answers = answers.select(phases=phases)
+    elif "phase" in answers.frame.columns and answers.frame["phase"].n_unique() > 1:
+        out.note("the answers of all phases are taken together; choose with --phase")
     traps = int(answers.is_trap.sum())
-    if traps:
-        if traps == len(answers):
-            raise InputError(expected="answers to other questions than traps", got=f"{counted(traps, 'trap')} alone")
-        out.note(f"{counted(traps, 'answer')} to traps left out")
-        answers = answers.without_traps()
-    return answers
+    if not traps or keep_traps:
+        return answers
+    if traps == len(answers):
+        raise InputError(expected="answers to other questions than traps", got=f"{counted(traps, 'trap')} alone")
+    out.note(f"{counted(traps, 'answer')} to traps left out")
+    return answers.without_traps()
 
 
-def _in_words(scale: Scale) -> str:
-    levels = "any number from" if scale.continuous else ""
-    ends = f"{levels} {scale.gains[0]:g} to {scale.top:g}".strip()
-    return f"{scale} ({ends})"
-
-
-def load_known(
-    out: Output,
-    *,
-    judgments: Path | None,
-    cliques: Path | None,
-    groups: Path | None,
-    scale: str | None = None,
-    encoding: str = "utf-8",
-) -> Judgments | Cliques | OrderedGroups:
-    """Read whichever kind of knowledge was given; there has to be exactly one."""
+def load_truth(out: Output, truth: options.Truth, encoding: str) -> Judgments | Cliques | OrderedGroups:
+    """Read whichever kind of truth was given; there has to be exactly one."""
     from earmark.data.readers import read_cliques, read_groups
     from earmark.errors import ParameterError
 
-    given = [
-        f"--{name}"
-        for name, path in (("judgments", judgments), ("cliques", cliques), ("groups", groups))
-        if path is not None
-    ]
+    given = [f"--{name}" for name in ("judgments", "cliques", "groups") if getattr(truth, name) is not None]
     if not given:
         raise ParameterError("say what is known about the documents: --judgments, --cliques or --groups")
     if len(given) > 1:
         raise ParameterError(f"{' and '.join(given)} exclude each other: give one of them")
-    if judgments is not None:
-        return load_judgments(judgments, out, scale=scale, encoding=encoding)
-    if scale is not None:
+    if (judgments := truth.load(out, encoding)) is not None:
+        return judgments
+    if truth.scale is not None:
         raise ParameterError(f"--scale belongs to --judgments: {given[0]} has no gains")
-    if cliques is not None:
-        return read_cliques(cliques, encoding=encoding)
-    assert groups is not None
-    return read_groups(groups, encoding=encoding)
+    if truth.cliques is not None:
+        return read_cliques(truth.cliques, encoding=encoding)
+    assert truth.groups is not None
+    return read_groups(truth.groups, encoding=encoding)
 
 
-def require_retrieved(judgments: Judgments, runs: Runs, path: Path | None) -> None:
-    """Refuse judgments of which no item was retrieved: they are nearly always those of another collection."""
-    import polars as pl
+def load_scores(
+    out: Output, inputs: options.Inputs, truth: options.Truth, scoring: options.Scoring, *, most: int | None = None
+) -> Scores:
+    """Read runs and truth and score the systems, by at most so many measures where none is named."""
+    from earmark.data.judgments import Judgments, require_retrieved
+    from earmark.evaluation import evaluate
 
-    from earmark.errors import InputError
-
-    judged = judgments.frame
-    asked = pl.Series(runs.queries, dtype=pl.String)
-    shared = judged.filter(pl.col("query").is_in(asked.implode()))
-    column, names, known = ("document", runs.documents, shared) if shared.height else ("query", asked, judged)
-    if shared.height:
-        of_result = asked.gather(runs.list_query[runs.list_of_result])
-        retrieved = pl.DataFrame({"query": of_result, "document": runs.documents})
-        if shared.join(retrieved, on=["query", "document"], how="semi").height:
-            return
-    if not names.len() or not judged.height:
-        return
-    things = {"document": "documents", "query": "queries"}[column]
-    raise InputError(
-        expected="judgments of some of the documents that were retrieved",
-        got=f"judgments of none of them; in the runs, {things} are named like '{names[0]}'",
-        path=path,
-        hint=f"in the judgments, {things} are named like '{known[column][0]}'",
+    known = load_truth(out, truth, inputs.encoding)
+    runs = inputs.load()
+    scores = evaluate(
+        runs,
+        known,
+        choose_measures(out, scoring.measure, known, most=most),
+        missing=scoring.missing,
+        aggregation=truth.aggregate,
+        collection_size=truth.collection_size,
     )
+    if isinstance(known, Judgments) and not scores.judged_results[None][0]:
+        require_retrieved(known, runs, truth.judgments)
+    for note in scores.notes():
+        out.note(note)
+    say_judged(scores, known, out)
+    return scores
+
+
+def load_campaign(
+    out: Output,
+    inputs: options.Inputs,
+    judging: options.Judging,
+    known: options.Known,
+    scoring: options.OneMeasure,
+    predicting: options.Predicting,
+    **how: Any,
+) -> Campaign:
+    """Read a campaign from files, and say what a reader of results has to know about them.
+
+    Parameters
+    ----------
+    **how
+        How to conclude: further arguments of :meth:`earmark.campaign.problem.Problem.build`.
+    """
+    from earmark.campaign.files import read_campaign
+    from earmark.predictors.choose import PredictorChoice
+
+    campaign = read_campaign(
+        inputs.runs,
+        judgments=judging.judgments,
+        scale=judging.scale,
+        known=known.files(inputs.encoding),
+        order=inputs.order,
+        measure=scoring.measure,
+        missing=scoring.missing,
+        predictor=PredictorChoice(predicting.predictor, predicting.model, inputs.encoding),
+        aggregation=judging.aggregate,
+        **how,
+    )
+    for note in (*campaign.problem.notes, *campaign.notes):
+        out.note(note)
+    return campaign
 
 
 def say_judged(scores: Scores, known: Judgments | Cliques | OrderedGroups, out: Output) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
@@ -17,7 +17,13 @@ from earmark._version import __version__
 from earmark.cli import (
     audition,
     compare,
-    crowd,
+    crowd_aggregate,
+    crowd_agree,
+    crowd_check,
+    crowd_clips,
+    crowd_groups,
+    crowd_import,
+    crowd_questions,
     curves,
     demo,
     describe,
@@ -26,7 +32,6 @@ from earmark.cli import (
     features,
     fit,
     measures,
-    options,
     plan,
     preferences,
     preferences_next,
@@ -38,72 +43,83 @@ from earmark.cli import (
     simulate,
 )
 from earmark.cli import next as next_command
-from earmark.cli.command import OnceCommand
+from earmark.cli.command import add_command, examples_text
+from earmark.cli.docstrings import command_help
 from earmark.errors import EarmarkError
 
 BAD_INPUT = 2
 _SCORES, _DATA, _MEASURES, _STORY = "Score and compare", "Look at data", "Understand measures", "See it work"
-_FEW = "Decide with few judgments"
-_CROWD = "Ask many people"
+_FEW, _CROWD = "Decide with few judgments", "Ask many people"
 
 app = typer.Typer(
     name="earmark",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
-    epilog=options.examples(
+    epilog=examples_text(
         "earmark evaluate runs.tsv --judgments judgments.tsv -m AG@5",
         "earmark compare runs.tsv --judgments judgments.tsv -m AG@5",
         "earmark COMMAND --help",
     ),
 )
-runs_app = typer.Typer(rich_markup_mode="rich")
-app.add_typer(runs_app, name="runs", rich_help_panel=_DATA)
-preferences_app = typer.Typer(rich_markup_mode="rich")
-app.add_typer(preferences_app, name="preferences", rich_help_panel=_SCORES)
-app.add_typer(crowd.crowd_app, name="crowd", rich_help_panel=_CROWD)
-
-
-def _add(to: typer.Typer, name: str, function: Callable[..., None], examples: str, panel: str | None = None) -> None:
-    to.command(name, cls=OnceCommand, help=options.prose(function.__doc__), epilog=examples, rich_help_panel=panel)(
-        function
-    )
-
-
-_add(app, "evaluate", evaluate.evaluate, evaluate.EXAMPLES, _SCORES)
-_add(app, "compare", compare.compare, compare.EXAMPLES, _SCORES)
-_add(app, "curves", curves.curves, curves.EXAMPLES, _SCORES)
-_add(preferences_app, "precision", preferences.precision, preferences.PRECISION_EXAMPLES)
-_add(preferences_app, "rank", preferences_next.rank, preferences_next.RANK_EXAMPLES)
-_add(preferences_app, "next", preferences_next.next_pairs, preferences_next.NEXT_EXAMPLES)
-_add(preferences_app, "simulate", preferences_simulate.simulate, preferences_simulate.EXAMPLES)
-_add(app, "rank", rank.rank, rank.EXAMPLES, _FEW)
-_add(app, "next", next_command.next_items, next_command.EXAMPLES, _FEW)
-_add(app, "report", report.report, report.EXAMPLES, _FEW)
-_add(app, "plan", plan.plan, plan.EXAMPLES, _FEW)
-_add(app, "simulate", simulate.simulate, simulate.EXAMPLES, _FEW)
-_add(app, "diagnose", diagnose.diagnose, diagnose.EXAMPLES, _FEW)
-_add(app, "features", features.features, features.EXAMPLES, _FEW)
-_add(app, "fit", fit.fit, fit.EXAMPLES, _FEW)
-_add(app, "describe", describe.describe, describe.EXAMPLES, _DATA)
-_add(runs_app, "from-matrix", runs.from_matrix, runs.FROM_MATRIX_EXAMPLES)
-_add(runs_app, "convert", runs.convert, runs.CONVERT_EXAMPLES)
-_add(app, "measures", measures.measures, measures.EXAMPLES, _MEASURES)
-_add(app, "audition", audition.audition, audition.EXAMPLES, _MEASURES)
-_add(app, "reproduce", reproduce.reproduce, reproduce.EXAMPLES, _STORY)
-_add(app, "demo", demo.demo, demo.EXAMPLES, _STORY)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        print(f"earmark {__version__}")
-        raise typer.Exit
 
 
 def _show_help(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         # With rich, help prints itself and what comes back is empty.
         print(context.get_help(), end="")
+
+
+def _group(name: str, panel: str, about: str) -> typer.Typer:
+    """Add a command that has subcommands."""
+    group = typer.Typer(rich_markup_mode="rich", invoke_without_command=True, callback=_show_help, help=about)
+    app.add_typer(group, name=name, rich_help_panel=panel)
+    return group
+
+
+runs_app = _group("runs", _DATA, "Make runs of distance matrices, and convert runs between formats.")
+preferences_app = _group("preferences", _SCORES, "Score systems by which of two documents people prefer.")
+crowd_app = _group(
+    "crowd",
+    _CROWD,
+    "Draw questions about two documents, read what many people answer, and find out how far to trust it.",
+)
+
+add_command(app, "evaluate", evaluate.evaluate, _SCORES)
+add_command(app, "compare", compare.compare, _SCORES)
+add_command(app, "curves", curves.curves, _SCORES)
+add_command(preferences_app, "precision", preferences.precision)
+add_command(preferences_app, "rank", preferences_next.rank)
+add_command(preferences_app, "next", preferences_next.next_pairs)
+add_command(preferences_app, "simulate", preferences_simulate.simulate)
+add_command(app, "rank", rank.rank, _FEW)
+add_command(app, "next", next_command.next_items, _FEW)
+add_command(app, "report", report.report, _FEW)
+add_command(app, "plan", plan.plan, _FEW)
+add_command(app, "simulate", simulate.simulate, _FEW)
+add_command(app, "diagnose", diagnose.diagnose, _FEW)
+add_command(app, "features", features.features, _FEW)
+add_command(app, "fit", fit.fit, _FEW)
+add_command(app, "describe", describe.describe, _DATA)
+add_command(runs_app, "from-matrix", runs.from_matrix)
+add_command(runs_app, "convert", runs.convert)
+add_command(app, "measures", measures.measures, _MEASURES)
+add_command(app, "audition", audition.audition, _MEASURES)
+add_command(crowd_app, "questions", crowd_questions.questions)
+add_command(crowd_app, "clips", crowd_clips.clips)
+add_command(crowd_app, "import", crowd_import.import_results)
+add_command(crowd_app, "check", crowd_check.check)
+add_command(crowd_app, "agree", crowd_agree.agree)
+add_command(crowd_app, "aggregate", crowd_aggregate.aggregate)
+add_command(crowd_app, "groups", crowd_groups.groups)
+add_command(app, "reproduce", reproduce.reproduce, _STORY)
+add_command(app, "demo", demo.demo, _STORY)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"earmark {__version__}")
+        raise typer.Exit
 
 
 def _earmark(
@@ -120,25 +136,7 @@ def _earmark(
     _show_help(context)
 
 
-def _runs(context: typer.Context) -> None:
-    """Make runs of distance matrices, and convert runs between formats."""
-    _show_help(context)
-
-
-def _preferences(context: typer.Context) -> None:
-    """Score systems by which of two documents people prefer."""
-    _show_help(context)
-
-
-def _crowd(context: typer.Context) -> None:
-    """Draw questions about two documents, take in what many people answer, and find out how far to trust it."""
-    _show_help(context)
-
-
-app.callback(invoke_without_command=True, help=options.prose(_earmark.__doc__))(_earmark)
-runs_app.callback(invoke_without_command=True)(_runs)
-preferences_app.callback(invoke_without_command=True)(_preferences)
-crowd.crowd_app.callback(invoke_without_command=True)(_crowd)
+app.callback(invoke_without_command=True, help=command_help(_earmark.__doc__)[0])(_earmark)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

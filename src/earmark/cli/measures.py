@@ -4,41 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from earmark.cli import options
+from earmark.cli.command import argument
 from earmark.cli.docstrings import document
 from earmark.cli.output import Column, Output
 
 if TYPE_CHECKING:
     from earmark.measures import Measure
 
-EXAMPLES = options.examples("earmark measures", "earmark measures nDCG", "earmark measures --format csv > measures.csv")
-
 _NEEDS = {"relevance": "relevant or not", "gain": "gains", "order": "an order"}
 
 
-def measures(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]", help="A measure to explain in full, for example nDCG or RBP.", show_default=False
-        ),
-    ] = None,
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
-) -> None:
+def measures(out: Output, name: Annotated[str | None, argument("[NAME]")] = None) -> None:
     """List all measures, or explain one.
 
     A measure is written as its name, its parameters in parentheses and its cutoff after an at sign, as in P@5 or
     nDCG(gain=exp)@10. What has its default value may be left out. Upper and lower case are the same, and trec_eval's
     names (map, ndcg_cut_10) are understood.
+
+    Parameters
+    ----------
+    name
+        A measure to explain in full, for example nDCG or RBP.
+
+    Examples
+    --------
+    earmark measures
+    earmark measures nDCG
+    earmark measures --format csv > measures.csv
     """
     import polars as pl
 
     from earmark.measures import registered
 
-    out = Output.choose(format, quiet=quiet)
     known = registered()
     if name is not None:
         _explain(_find(name), out)

@@ -1,40 +1,41 @@
-"""The options that commands share, each with one name, one meaning and one help text."""
+"""The options that commands share, each with one name, one meaning and one help text.
+
+A group is a frozen dataclass; the section Parameters of its docstring is the help of its options.
+"""
 
 from __future__ import annotations
 
 import codecs
-import inspect
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
 
-from earmark.cli import output
+from earmark.cli.command import argument, option
+from earmark.cli.output import Output
+from earmark.errors import ParameterError
+
+if TYPE_CHECKING:
+    from earmark.campaign.files import KnownFiles
+    from earmark.campaign.verdict import Inference
+    from earmark.data.judgments import Judgments
+    from earmark.data.preferences import Preferences
+    from earmark.data.runs import Runs
 
 # Choices are spelt out here, and not taken from the modules that define them, so that help needs no imports.
 Order = Literal["score", "rank"]
 Missing = Literal["zero", "drop"]
 Aggregation = Literal["mean", "median", "majority"]
 FileFormat = Literal["tsv", "trec", "csv", "parquet"]
-Distribution = Literal["normal", "t"]
 
-_KNOWN = "What is known about the documents"
-_READING = "How files are read"
-_SCORING = "How scores are made"
-_BELIEVING = "What is believed about unjudged items"
-_JUDGING = "What is judged, and for how long"
-_OUTPUT = "Output"
-
-
-def examples(*lines: str) -> str:
-    """Make the end of a help text of example command lines."""
-    return "[bold]Examples[/bold]\n" + "\n".join(lines)
-
-
-def prose(docstring: str | None) -> str:
-    """Make help of a docstring: every paragraph on one line, for the terminal to break where it wants."""
-    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
-    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+KNOWN = "What is known about the documents"
+READING = "How files are read"
+SCORING = "How scores are made"
+BELIEVING = "Predictions and what is concluded from them"
+JUDGING = "What is judged, and for how long"
+ESTIMATING = "How estimates are made"
+OUTPUT = "Output"
 
 
 def _check_encoding(name: str) -> str:
@@ -45,375 +46,367 @@ def _check_encoding(name: str) -> str:
     return name
 
 
-RunPaths = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="RUN",
-        help="Runs, one file or more: TREC runs, three columns system, query and document in rank order, or CSV or "
-        "Parquet with named columns. Gzipped files are fine.",
-        show_default=False,
-    ),
-]
-RunPathsIfAny = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="RUN",
-        help="Runs, one file or more, as for other commands; none with --audio.",
-        show_default=False,
-    ),
-]
-JudgmentsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--judgments",
-        "-j",
-        metavar="FILE",
-        help="Judgments: TREC qrels, three columns query, document and gain, or CSV or Parquet with named columns.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-CliquesFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--cliques",
-        metavar="FILE",
-        help="Cliques: two columns document and group. The other members of a query's group are relevant, as cover "
-        "versions of one song are.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-GroupsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--groups",
-        metavar="FILE",
-        help="Ordered groups: three columns query, document and group number. Group 1 should come first.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-ScaleName = Annotated[
-    str | None,
-    typer.Option(
-        "--scale",
-        metavar="SCALE",
-        help="The judging scale: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains such as 0,1,3,7. "
-        "Guessed from the judgments when omitted.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-AggregationName = Annotated[
-    Aggregation,
-    typer.Option(
-        "--aggregate",
-        metavar="RULE",
-        help="How to make one gain of what several assessors gave the same document: mean, median or majority.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-CollectionSize = Annotated[
-    int | None,
-    typer.Option(
-        "--collection-size",
-        metavar="N",
-        min=1,
-        help="How many documents could have been retrieved. Measures such as accuracy and fallout need it.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-MetadataFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--metadata",
-        metavar="FILE",
-        help="Metadata: a table whose header names the columns document, artist, genre and so on, or three columns "
-        "document, artist and genre without a header.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-ContentFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--content",
-        metavar="FILE",
-        help="What documents are like, as numbers, such as an embedding of their sound: an array in .npy with the ids "
-        "of its rows beside it (content.ids.txt for content.npy), or a table with a column document and numbers. "
-        "Documents that are alike are judged alike, as far as judging shows. For the predictor hierarchical.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-ContentIds = Annotated[
-    Path | None,
-    typer.Option(
-        "--content-ids",
-        metavar="FILE",
-        help="The documents of the rows of --content, one id per line, where it is an array and they are not beside "
-        "it.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-TeamsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--teams",
-        metavar="FILE",
-        help="Who sent which system: two columns system and team.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-ArtistColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--artist-column",
-        metavar="NAME",
-        help="The column of the metadata that plays the artist: songs by the same one tend to be judged alike. When "
-        "omitted, artist.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-GenreColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--genre-column",
-        metavar="NAME",
-        help="The column of the metadata that plays the genre. When omitted, genre.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-AttributeColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--attribute",
-        metavar="NAME",
-        help="Another column of the metadata to make features of. Give the option again for more.",
-        rich_help_panel=_KNOWN,
-    ),
-]
-MeasureNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measure",
-        "-m",
-        metavar="NAME",
-        help="A measure such as AG@5, nDCG@10 or AP. Give the option again for more. The command 'earmark measures' "
-        "lists them all. When omitted, measures that suit what is known.",
-        rich_help_panel=_SCORING,
-    ),
-]
-OneMeasure = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measure",
-        "-m",
-        metavar="NAME",
-        help="The measure that systems are compared by, such as AG@5 or nDCG@10. The command 'earmark measures' lists "
-        "them all. When omitted, AG@5, or as deep as the lists are.",
-        rich_help_panel=_SCORING,
-    ),
-]
-MissingRule = Annotated[
-    Missing,
-    typer.Option(
-        "--missing",
-        metavar="RULE",
-        help="What a query counts that a system did not answer: zero, the score of an empty list, or drop, nothing.",
-        rich_help_panel=_SCORING,
-    ),
-]
-SharedMissingRule = Annotated[
-    Missing,
-    typer.Option(
-        "--missing",
-        metavar="RULE",
-        help="What to do about a query that a system did not answer: zero, count it as an empty list, or drop, leave "
-        "the query out for all systems.",
-        rich_help_panel=_SCORING,
-    ),
-]
-Inference = Literal["model", "design"]
-Target = Literal["sample", "population"]
-PredictorName = Annotated[
-    str,
-    typer.Option(
-        "--predictor",
-        metavar="NAME",
-        help="What predicts unjudged items: hierarchical learns who shares errors with whom; ordinal learns from the "
-        "judgments so far, and from past collections with --model; mtc-output and mtc-judge are published models for "
-        "music similarity; uniform takes every level as equally likely; external:FILE reads the word of another model, "
-        "a score or one column per level.",
-        rich_help_panel=_BELIEVING,
-    ),
-]
-ModelFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--model",
-        metavar="FILE",
-        help="A model fitted on past collections by 'earmark fit', for the predictor ordinal or hierarchical.",
-        rich_help_panel=_BELIEVING,
-    ),
-]
-PolicyName = Annotated[
-    str,
-    typer.Option(
-        "--policy",
-        metavar="NAME",
-        help="What to judge next: variance, what takes the most doubt off undecided pairs (variance:top, off who is "
-        "the best; variance:absolute, off the scores); proportional, a sample with known probabilities, for "
-        "--inference design; mtc, what tells the most pairs of systems apart; mtc-undecided, the same among undecided "
-        "pairs; absolute, what the systems' own scores hang on; random; or balanced, at least ten judgments of a "
-        "system or none.",
-        rich_help_panel=_JUDGING,
-    ),
-]
-StopName = Annotated[
-    str,
-    typer.Option(
-        "--stop",
-        metavar="RULE",
-        help="When to stop: mean:0.95 or min:0.95, the mean or the least confidence over pairs; decided:0.9, the share "
-        "of decided pairs; top:1, the best system is known; width:0.05, no wider interval; budget:500 judgments; none.",
-        rich_help_panel=_JUDGING,
-    ),
-]
-Margin = Annotated[
-    float,
-    typer.Option(
-        "--margin",
-        metavar="D",
-        min=0.0,
-        help="A difference of scores that does not matter: systems that are no farther apart count as decided once "
-        "that is sure.",
-        rich_help_panel=_JUDGING,
-    ),
-]
-OrderRule = Annotated[
-    Order,
-    typer.Option(
-        "--order",
-        metavar="COLUMN",
-        help="What to trust where a run has both: score, as trec_eval does, or rank.",
-        rich_help_panel=_READING,
-    ),
-]
+def check_probability(value: float) -> float:
+    """Refuse a level of intervals that is no probability."""
+    if not 0 < value < 1:
+        raise ParameterError(f"--level is a probability above 0 and below 1, got {value:g}")
+    return value
+
+
 Encoding = Annotated[
-    str,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of text files.",
-        callback=_check_encoding,
-        rich_help_panel=_READING,
-    ),
+    str, option("NAME", panel=READING, rare=True, callback=_check_encoding, help="The encoding of text files.")
 ]
-FormatName = Annotated[
-    output.Format | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="The shape of the output: table, jsonl or csv. When omitted, a table on a terminal, and jsonl into a pipe "
-        "or a file.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet",
-        "-q",
-        metavar="",
-        help="No messages and no progress bar on standard error, only errors.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How files are read.
+
+    Parameters
+    ----------
+    order
+        What to trust where a run has both: score, as trec_eval does, or rank.
+    """
+
+    panel: ClassVar[str] = READING
+    order: Annotated[Order, option("COLUMN", rare=True)] = "score"
+    encoding: Encoding = "utf-8"
+
+    def runs_of(self, paths: list[Path]) -> Runs:
+        """Read runs."""
+        from earmark.cli import loading
+
+        return loading.load_runs(paths, order=self.order, encoding=self.encoding)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs(Reading):
+    """The runs, and how files are read.
+
+    Parameters
+    ----------
+    runs
+        Runs, one file or more: TREC runs, three columns system, query and document in rank order, or CSV or Parquet
+        with named columns. Gzipped files are fine.
+    """
+
+    runs: Annotated[list[Path], argument("RUN")]
+
+    def load(self) -> Runs:
+        """Read the runs."""
+        return self.runs_of(self.runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """The judgments.
+
+    Parameters
+    ----------
+    judgments
+        Judgments: TREC qrels, three columns query, document and gain, or CSV or Parquet with named columns.
+    scale
+        The judging scale: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains such as 0,1,3,7. Guessed
+        from the judgments when omitted.
+    """
+
+    panel: ClassVar[str] = KNOWN
+    judgments: Annotated[Path | None, option("FILE", "-j")] = None
+    scale: Annotated[str | None, option("SCALE")] = None
+
+    def load(self, out: Output, encoding: str) -> Judgments | None:
+        """Read the judgments, if a file was named."""
+        from earmark.cli.loading import load_judgments
+
+        if self.judgments is None:
+            return None
+        return load_judgments(self.judgments, out, scale=self.scale, encoding=encoding)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging(Judged):
+    """The judgments, perhaps several of the same document.
+
+    Parameters
+    ----------
+    aggregate
+        How to make one gain of what several assessors gave the same document: mean, median or majority.
+    """
+
+    aggregate: Annotated[Aggregation, option("RULE", rare=True)] = "mean"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequiredJudging(Judging):
+    """Judgments that have to be there; every command says what for."""
+
+    # Without field(), the default would be the one that is inherited.
+    judgments: Annotated[Path, option("FILE", "-j")] = field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth(Judging):
+    """Which documents are good, as judgments, cliques or ordered groups say it.
+
+    Parameters
+    ----------
+    cliques
+        Cliques: two columns document and group. The other members of a query's group are relevant, as cover versions
+        of one song are.
+    groups
+        Ordered groups: three columns query, document and group number. Group 1 should come first.
+    collection_size
+        How many documents could have been retrieved. Measures such as accuracy and fallout need it.
+    """
+
+    cliques: Annotated[Path | None, option("FILE")] = None
+    groups: Annotated[Path | None, option("FILE")] = None
+    collection_size: Annotated[int | None, option("N", min=1, rare=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What is known about documents and systems besides judgments.
+
+    Parameters
+    ----------
+    metadata
+        Metadata: a table whose header names the columns document, artist, genre and so on, or three columns document,
+        artist and genre without a header.
+    artist_column
+        The column of the metadata that holds the artist: songs by the same artist tend to be judged alike. When
+        omitted, artist.
+    genre_column
+        The column of the metadata that holds the genre. When omitted, genre.
+    attribute
+        Another column of the metadata to make features of. Give the option again for more.
+    teams
+        Who sent which system: two columns system and team.
+    """
+
+    panel: ClassVar[str] = KNOWN
+    metadata: Annotated[Path | None, option("FILE")] = None
+    artist_column: Annotated[str | None, option("NAME", rare=True)] = None
+    genre_column: Annotated[str | None, option("NAME", rare=True)] = None
+    attribute: Annotated[list[str] | None, option("NAME", rare=True)] = None
+    teams: Annotated[Path | None, option("FILE", rare=True)] = None
+
+    def files(self, encoding: str) -> KnownFiles:
+        """Return the files and columns to read."""
+        from earmark.campaign.files import KnownFiles
+
+        return KnownFiles(self.metadata, self.teams, self.artist_column, self.genre_column, self.attribute, encoding)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known(Described):
+    """What is known about documents and systems besides judgments, what documents are like included.
+
+    Parameters
+    ----------
+    content
+        What documents are like, as numbers, such as an embedding of their sound: an array in .npy with the ids of its
+        rows beside it (content.ids.txt for content.npy), or a table with a column document and numbers. Documents that
+        are alike are judged alike, as far as judging shows. For the predictor hierarchical.
+    content_ids
+        The documents of the rows of --content, one id per line, where it is an array and they are not beside it.
+    """
+
+    content: Annotated[Path | None, option("FILE")] = None
+    content_ids: Annotated[Path | None, option("FILE", rare=True)] = None
+
+    def files(self, encoding: str) -> KnownFiles:
+        """Return the files and columns to read."""
+        return replace(super().files(encoding), content=self.content, content_ids=self.content_ids)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """By which measures systems are scored.
+
+    Parameters
+    ----------
+    measure
+        A measure such as AG@5, nDCG@10 or AP. Give the option again for more. The command 'earmark measures' lists
+        them all. When omitted, measures that suit what is known.
+    missing
+        How a query counts that a system did not answer: zero, with the score of an empty list, or drop, not at all.
+    """
+
+    panel: ClassVar[str] = SCORING
+    measure: Annotated[list[str] | None, option("NAME", "-m")] = None
+    missing: Annotated[Missing, option("RULE", rare=True)] = "zero"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneMeasure(Scoring):
+    """By which measure systems are compared.
+
+    Parameters
+    ----------
+    measure
+        The measure that systems are compared by, such as AG@5 or nDCG@10. The command 'earmark measures' lists them
+        all. When omitted, AG@5, or as deep as the lists are.
+    missing
+        What to do about a query that a system did not answer: zero, count it as an empty list, or drop, leave the
+        query out for all systems.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicting:
+    """What predicts unjudged items.
+
+    Parameters
+    ----------
+    predictor
+        What predicts unjudged items: hierarchical learns which systems make the same errors; ordinal learns from the
+        judgments so far, and from past collections with --model; mtc-output and mtc-judge are the published models of
+        Urbano and Schedl (2013) for music similarity; uniform takes every level as equally likely; external:FILE reads
+        the predictions of another model, a score or one column per level.
+    model
+        A model fitted on past collections by 'earmark fit', for the predictor ordinal or hierarchical.
+    """
+
+    panel: ClassVar[str] = BELIEVING
+    predictor: Annotated[str, option("NAME")] = "hierarchical"
+    model: Annotated[Path | None, option("FILE", rare=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concluding:
+    """What verdicts rest on and what they are about.
+
+    Parameters
+    ----------
+    inference
+        What verdicts rest on: model, the predictions; design, a sample with known probabilities (policy proportional,
+        or an audit), valid whatever the model.
+    target
+        What verdicts are about: sample, these queries; population, queries like these.
+    anytime
+        Widen all statements so that they hold however often you look; they start at 100 judgments.
+    whole_queries
+        Sample whole queries instead of items: the way to a guarantee for nDCG and other normalised measures.
+    """
+
+    panel: ClassVar[str] = BELIEVING
+    inference: Annotated[Literal["model", "design"], option("NAME")] = "model"
+    target: Annotated[Literal["sample", "population"], option("NAME")] = "sample"
+    anytime: Annotated[bool, option()] = False
+    whole_queries: Annotated[bool, option(panel=JUDGING, rare=True)] = False
+
+    def inference_at(self, level: float = 0.95, distribution: Literal["normal", "t"] = "normal") -> Inference:
+        """Return how verdicts are reached."""
+        from earmark.campaign.verdict import Inference
+
+        return Inference(self.inference, self.target, self.anytime, self.whole_queries, level, distribution)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimating:
+    """How estimates are made.
+
+    Parameters
+    ----------
+    level
+        The probability that an interval holds; a pair with at least this confidence counts as decided.
+    samples
+        How often gains are drawn for a measure that is no weighted sum of them, such as nDCG.
+    """
+
+    panel: ClassVar[str] = ESTIMATING
+    level: Annotated[float, option("P", callback=check_probability)] = 0.95
+    samples: Annotated[int, option("N", min=2, rare=True)] = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopping:
+    """When a campaign stops.
+
+    Parameters
+    ----------
+    stop
+        When to stop: mean:0.95 or min:0.95, the mean or the least confidence over pairs; decided:0.9, the share of
+        decided pairs; top:1, the best system is known; width:0.05, no wider interval; budget:500 judgments; none.
+    margin
+        A difference of scores that does not matter: systems whose difference is surely smaller count as decided.
+    """
+
+    panel: ClassVar[str] = JUDGING
+    stop: Annotated[str, option("RULE")] = "mean:0.95"
+    margin: Annotated[float, option("D", min=0.0)] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What people answered.
+
+    Parameters
+    ----------
+    files
+        Preferences, one file or more: CSV, TSV or Parquet with the columns query, a, b, assessor and choice (a, b or
+        same), and perhaps strength, seconds, phase and trap (the choice that was expected).
+    phase
+        Take the answers of this phase only. Give the option again for more. All phases together when omitted.
+    """
+
+    files: Annotated[list[Path], argument("ANSWERS")]
+    phase: Annotated[list[str] | None, option("NAME")] = None
+    encoding: Encoding = "utf-8"
+
+    def load(self, out: Output, *, keep_traps: bool = False) -> Preferences:
+        """Read the answers, without those to traps unless asked to."""
+        from earmark.cli.loading import load_preferences
+
+        return load_preferences(self.files, out, phases=self.phase, encoding=self.encoding, keep_traps=keep_traps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingRuns:
+    """Where runs are written.
+
+    Parameters
+    ----------
+    output
+        Where to write the lists. The ending names the format: .tsv for system, query and document; .csv and .parquet
+        for named columns; anything else for a TREC run; .gz after it to compress. When omitted, they are printed.
+    to
+        The format of the file, whatever its ending: tsv, trec, csv or parquet.
+    """
+
+    panel: ClassVar[str] = OUTPUT
+    output: Annotated[Path | None, option("FILE", "-o")] = None
+    to: Annotated[FileFormat | None, option("FORMAT", rare=True)] = None
+
+
+# Options that stand alone in some commands.
 Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        min=0,
-        help="Where random numbers start. The same seed gives the same output to the byte.",
-    ),
+    int, option("N", min=0, help="The seed of random numbers. The same seed gives the same output to the byte.")
 ]
-Depth = Annotated[
-    int | None,
-    typer.Option("--depth", "-k", metavar="K", min=1, help="Look at the first K documents of every list only."),
-]
-FileFormatName = Annotated[
-    FileFormat | None,
-    typer.Option(
-        "--to",
-        metavar="FORMAT",
-        help="The format of the file, whatever its ending: tsv, trec, csv or parquet.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-OutputFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Where to write the lists. The ending names the format: .tsv for system, query and document; .csv and "
-        ".parquet for named columns; anything else for a TREC run; .gz after it to compress. When omitted, they are "
-        "printed.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-InferenceName = Annotated[
-    Inference,
-    typer.Option(
-        "--inference",
-        metavar="NAME",
-        help="What verdicts rest on: model, what is believed; design, a sample with known probabilities (policy "
-        "proportional, or an audit), valid whatever the model.",
-        rich_help_panel=_BELIEVING,
-    ),
-]
-TargetName = Annotated[
-    Target,
-    typer.Option(
-        "--target",
-        metavar="NAME",
-        help="What verdicts are about: sample, these queries; population, queries like these.",
-        rich_help_panel=_BELIEVING,
-    ),
-]
-Anytime = Annotated[
-    bool,
-    typer.Option(
-        "--anytime",
-        metavar="",
-        help="Widen all statements so that they hold however often you look; they start at 100 judgments.",
-        rich_help_panel=_BELIEVING,
-    ),
-]
-WholeQueries = Annotated[
-    bool,
-    typer.Option(
-        "--whole-queries",
-        metavar="",
-        help="Sample whole queries instead of items: the way to a guarantee for nDCG and other normalised measures.",
-        rich_help_panel=_JUDGING,
-    ),
-]
-GroupByQuery = Annotated[
-    bool,
-    typer.Option(
-        "--group-by-query",
-        metavar="",
-        help="Propose items of one query after the other, for when listening to the query is half of the work.",
-        rich_help_panel=_JUDGING,
+Depth = Annotated[int | None, option("K", "-k", min=1, help="Look at the first K documents of every list only.")]
+Level = Annotated[float, option("P", callback=check_probability, help="The probability that an interval holds.")]
+PolicyName = Annotated[
+    str | None,
+    option(
+        "NAME",
+        panel=JUDGING,
+        help="What to judge next: variance, the items that reduce the uncertainty about undecided pairs most "
+        "(variance:top, about which system is best; variance:absolute, about the scores); proportional, a sample with "
+        "known probabilities, for --inference design; mtc, the items that separate the most pairs of systems (Urbano "
+        "and Schedl 2013); mtc-undecided, the same among undecided pairs; absolute, the items that the systems' own "
+        "scores depend on most; random; or balanced, at least ten judgments of a system or none. When omitted, "
+        "variance; with --inference design and no audit, proportional.",
     ),
 ]
 AuditShare = Annotated[
     float,
-    typer.Option(
-        "--audit",
-        metavar="SHARE",
+    option(
+        "SHARE",
+        panel=JUDGING,
         min=0.0,
         max=1.0,
-        help="The share of judgments that follow a sample with known probabilities, so that the model can be held "
-        "against a guaranteed estimate.",
-        rich_help_panel=_JUDGING,
+        help="The share of judgments that follow a sample with known probabilities, so that the model can be compared "
+        "with a guaranteed estimate.",
     ),
 ]

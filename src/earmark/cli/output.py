@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from rich import box
 from rich.cells import cell_len
@@ -21,10 +21,15 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from earmark.cli.command import option
+
 if TYPE_CHECKING:
     import polars as pl
 
 Format = Literal["table", "jsonl", "csv"]
+
+Columns = Sequence[str] | Mapping[str, str]
+Cell = str | Callable[[Any], str | Text]
 
 NOTHING = "–"
 # What rich puts between columns: one blank of padding and one for the line that is not drawn.
@@ -66,36 +71,40 @@ class Column:
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command's words go.
+    """Where a command's words go; a group of options like any other.
 
     Parameters
     ----------
-    format : {"table", "jsonl", "csv"}
-        The shape of the data.
-    quiet : bool
-        Say nothing on standard error.
+    format
+        The shape of the output: table, jsonl or csv. When omitted, a table on a terminal, and jsonl into a pipe or a
+        file.
+    quiet
+        No messages and no progress bar on standard error, only errors.
     """
 
-    format: Format
-    quiet: bool
+    panel: ClassVar[str] = "Output"
+    format: Annotated[Format | None, option("FORMAT")] = None
+    quiet: Annotated[bool, option("", "-q")] = False
     _notes: list[str] = field(default_factory=list, init=False, repr=False)
 
-    @classmethod
-    def choose(cls, format: Format | None, *, quiet: bool) -> Output:
-        """Use the format asked for, else a table on a terminal and jsonl anywhere else."""
-        return cls(format or ("table" if sys.stdout.isatty() else "jsonl"), quiet)
+    @cached_property
+    def shape(self) -> Format:
+        """The format asked for, else a table on a terminal and jsonl anywhere else."""
+        return self.format or ("table" if sys.stdout.isatty() else "jsonl")
 
     @property
     def for_people(self) -> bool:
         """Whether tables are wanted."""
-        return self.format == "table"
+        return self.shape == "table"
 
     def note(self, message: str) -> None:
         """Keep something that a reader of the data should know; it is said when the data is there.
 
-        A command that fails has one thing to say, which should not have to be looked for among notes.
+        A command that fails has one thing to say, which should not have to be looked for among notes. What was said
+        is not said again.
         """
-        self._notes.append(message)
+        if message not in self._notes:
+            self._notes.append(message)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -116,18 +125,32 @@ class Output:
         self.say_notes()
         floats = [name for name, kind in frame.schema.items() if kind.is_float()]
         frame = frame.with_columns(pl.when(pl.col(name).is_finite()).then(pl.col(name)) for name in floats)
-        if self.format == "jsonl":
+        if self.shape == "jsonl":
             write_data(frame.write_ndjson())
             return
         lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
         write_data(frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" ")).write_csv())
 
+    def print_frame(self, frame: pl.DataFrame, columns: Columns = (), **look: Any) -> None:
+        """Print a frame: its rows as jsonl or csv, or the table that :meth:`show_frame` makes of it."""
+        if self.for_people:
+            self.show_frame(frame, columns, **look)
+        else:
+            self.rows(frame)
+
     def kinds(self, *frames: pl.DataFrame) -> None:
         """Print rows of several kinds: as jsonl each with its own fields, as csv under the fields of all of them."""
         import polars as pl
 
-        for frame in frames if self.format == "jsonl" else [pl.concat(frames, how="diagonal_relaxed")]:
+        for frame in frames if self.shape == "jsonl" else [pl.concat(frames, how="diagonal_relaxed")]:
             self.rows(frame)
+
+    def named_kinds(self, kinds: Mapping[str, Any]) -> None:
+        """Print rows of several kinds, frames or lists of dicts, each under its name in the field ``kind``."""
+        import polars as pl
+
+        frames = {kind: rows if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows) for kind, rows in kinds.items()}
+        self.kinds(*(frame.select(pl.lit(kind).alias("kind"), pl.all()) for kind, frame in frames.items()))
 
     def show(self, *things: RenderableType) -> None:
         """Print something for people."""
@@ -162,6 +185,47 @@ class Output:
                     console.print(_table(columns))
             if caption:
                 console.print(Text(caption, style="dim"))
+
+    def show_frame(
+        self,
+        frame: pl.DataFrame,
+        columns: Columns = (),
+        *,
+        keys: int = 1,
+        formats: Mapping[str, Cell] | None = None,
+        title: str = "",
+        caption: str = "",
+        most: int | None = None,
+    ) -> None:
+        """Print columns of a frame as a table.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        columns : sequence of str, or dict of str to str
+            The columns to show, or their headers by name. All columns when omitted, under their names.
+        keys : int
+            How many of the first columns are repeated where the table has to be cut.
+        formats : dict of str to str or callable, optional
+            How cells are printed: a format such as ``+.2f``, or a function. Otherwise numbers have four digits, and
+            counts separators of thousands. A dash stands for what is missing.
+        title, caption : str
+        most : int, optional
+            Show the first rows only, and say how many more there are.
+        """
+        headers = dict(columns) if isinstance(columns, Mapping) else {name: name for name in columns or frame.columns}
+        shown = frame.head(most) if most is not None else frame
+        cut = [
+            Column(
+                header,
+                [_cell(value, (formats or {}).get(name)) for value in shown[name]],
+                frame[name].dtype.is_numeric(),
+            )
+            for name, header in headers.items()
+        ]
+        if more := frame.height - shown.height:
+            caption = f"{caption} {more:,} more: --format csv prints all of them.".strip()
+        self.show_columns(cut[:keys], cut[keys:], title=title, caption=caption)
 
     @contextlib.contextmanager
     def progress(self, total: int, task: str) -> Iterator[Callable[[int], None]]:
@@ -205,9 +269,28 @@ def number(value: float | None, *, digits: int = 4) -> str:
     return f"{value:.{digits}f}" if math.isfinite(value) else f"{value:+}".replace("inf", "∞")
 
 
-def p_value(value: float) -> str:
+def p_value(value: float | None) -> str:
     """Print a p-value for people."""
-    return "<0.0001" if value < 0.0001 else number(value)
+    return "<0.0001" if value is not None and value < 0.0001 else number(value)
+
+
+def equals_p(value: float) -> str:
+    """Print a p-value with its sign, for a sentence: ``= 0.0312`` or ``< 0.0001``."""
+    said = p_value(value)
+    return said.replace("<", "< ") if said.startswith("<") else f"= {said}"
+
+
+def _cell(value: Any, how: Cell | None) -> str | Text:
+    """Print one value for people."""
+    if callable(how):
+        return how(value)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return NOTHING
+    if how is not None:
+        return f"{value:{how}}"
+    if isinstance(value, float):
+        return number(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def fit_columns(columns: Sequence[Column], width: int) -> list[list[Column]]:

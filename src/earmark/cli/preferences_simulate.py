@@ -1,15 +1,15 @@
-"""``earmark preferences simulate``: campaigns of pair questions played through on recorded answers."""
+"""``earmark preferences simulate``: campaigns of pair questions simulated on recorded answers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from earmark.cli import options
+from earmark.cli.command import option
+from earmark.cli.options import Inputs, Seed, Stopping
 from earmark.cli.output import NOTHING, Column, Output, number
-from earmark.cli.preferences_next import Depth, Phases, Policy
+from earmark.cli.preferences_next import Answered, PairPolicyName
 from earmark.wording import counted
 
 if TYPE_CHECKING:
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
     from earmark.simulation.pair_campaigns import PairOutcome
 
-EXAMPLES = options.examples(
-    "earmark preferences simulate runs.tsv --preferences answers.csv --stop mean:0.95 --repeats 10",
-    "earmark preferences simulate a.run b.run --preferences answers.csv --policy random --stop none --batch 100",
-    "earmark preferences simulate runs.tsv --preferences answers.csv --one-at-a-time",
-)
-_PLAYING = "How campaigns are played"
+_PLAYING = "How campaigns are simulated"
 # Header, field and how many digits to show.
 _SHOWN = (
     ("mean\nconfidence", "mean_confidence", 3),
@@ -36,91 +31,79 @@ _SHOWN = (
 _MOST_ROWS = 25
 
 
+@dataclass(frozen=True, kw_only=True)
+class Recorded(Answered):
+    """The recorded answers.
+
+    Parameters
+    ----------
+    preferences
+        The recorded answers, which are given whenever the campaign asks; the pairs they are about are the candidates.
+        Give the option again for more files.
+    """
+
+    # Without field(), the default would be the one that is inherited.
+    preferences: Annotated[list[Path], option("FILE")] = field()
+
+
 def simulate(
-    runs: options.RunPaths,
-    preferences: Annotated[
-        list[Path],
-        typer.Option(
-            "--preferences",
-            metavar="FILE",
-            help="The recorded answers, which are given whenever the campaign asks; the pairs they are about are the "
-            "candidates. Give the option again for more files.",
-            rich_help_panel="Which pairs count",
-            show_default=False,
-        ),
-    ],
-    phase: Phases = None,
-    k: Depth = 20,
-    needed: Annotated[
-        int | None,
-        typer.Option(
-            "--answers",
-            metavar="N",
-            min=1,
-            help="How many answers of every pair to use, the first in the file; all campaigns ask for as many. When "
-            "omitted, as many as the pair with fewest has.",
-            rich_help_panel=_PLAYING,
-        ),
-    ] = None,
-    policy: Policy = "adaptive",
-    stop: options.StopName = "mean:0.95",
-    margin: options.Margin = 0.0,
-    batch: Annotated[
-        int,
-        typer.Option(
-            "--batch", metavar="N", min=1, help="How many questions are put at a time.", rich_help_panel=_PLAYING
-        ),
-    ] = 20,
-    one_at_a_time: Annotated[
-        bool,
-        typer.Option(
-            "--one-at-a-time",
-            metavar="",
-            help="Get one answer to a question and decide anew, in place of all answers that it needs.",
-            rich_help_panel=_PLAYING,
-        ),
-    ] = False,
-    repeats: Annotated[
-        int,
-        typer.Option("--repeats", metavar="N", min=1, help="How many campaigns to play.", rich_help_panel=_PLAYING),
-    ] = 1,
-    seed: options.Seed = 0,
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    inputs: Inputs,
+    recorded: Recorded,
+    stopping: Stopping,
+    out: Output,
+    policy: PairPolicyName = "adaptive",
+    needed: Annotated[int | None, option("N", "--answers", panel=_PLAYING, min=1)] = None,
+    batch: Annotated[int, option("N", panel=_PLAYING, min=1)] = 20,
+    one_at_a_time: Annotated[bool, option(panel=_PLAYING)] = False,
+    repeats: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
+    seed: Seed = 0,
 ) -> None:
-    """Play campaigns of pair questions through on recorded answers, to see how sure and how right they would have been.
+    """Simulate campaigns of pair questions on recorded answers, to see how sure and how right they would have been.
 
     The campaign knows only what it has asked for; all the recorded answers together are the truth it is compared with.
     Stop rules count questions with all their answers.
+
+    Parameters
+    ----------
+    needed
+        How many answers of every pair to use, the first in the file; all campaigns ask for as many. When omitted, as
+        many as the pair with fewest has.
+    batch
+        How many questions are asked at a time.
+    one_at_a_time
+        Get one answer to a question and decide anew, in place of all answers that it needs.
+    repeats
+        How many campaigns to simulate.
+
+    Examples
+    --------
+    earmark preferences simulate runs.tsv --preferences answers.csv --stop mean:0.95 --repeats 10
+    earmark preferences simulate a.run b.run --preferences answers.csv --policy random --stop none --batch 100
+    earmark preferences simulate runs.tsv --preferences answers.csv --one-at-a-time
     """
-    import numpy as np
     import polars as pl
 
-    from earmark.campaign.pair_questions import parse_pair_policy
+    from earmark.campaign.pairs.policies import parse_pair_policy
     from earmark.campaign.stopping import parse_stop
-    from earmark.cli.loading import load_preferences, load_runs
+    from earmark.cli.loading import load_preferences
     from earmark.simulation.pair_campaigns import outcomes_frame, recorded_world, simulate_pairs
 
-    out = Output.choose(format, quiet=quiet)
-    # Whatever is wrong with a name is said before anything is played.
-    rule, chosen_policy = parse_stop(stop, margin=margin), parse_pair_policy(policy)
-    answers = load_preferences(preferences, out, phases=phase, encoding=encoding)
-    world = recorded_world(answers, load_runs(runs, order=order, encoding=encoding), k=k, needed=needed)
+    # Whatever is wrong with a name is said before anything is simulated.
+    rule, chosen_policy = parse_stop(stopping.stop, margin=stopping.margin), parse_pair_policy(policy)
+    answers = load_preferences(recorded.preferences, out, phases=recorded.phase, encoding=inputs.encoding)
+    world = recorded_world(answers, inputs.load(), k=recorded.k, needed=needed)
     out.note(f"{counted(len(world.design.pairs), 'candidate pair')} with {counted(world.needed, 'answer')} each")
     outcomes: list[PairOutcome] = []
-    with out.progress(repeats, "playing") as advance:
+    with out.progress(repeats, "simulating") as advance:
         for repeat in range(repeats):
-            rng = np.random.default_rng([seed, repeat])
             outcomes += simulate_pairs(
                 world,
-                rng,
                 policy=chosen_policy,
                 stop=str(rule),
-                margin=margin,
+                margin=stopping.margin,
                 one_at_a_time=one_at_a_time,
                 batch=batch,
+                seed=seed,
                 repeat=repeat,
             )
             advance(1)

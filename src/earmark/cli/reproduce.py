@@ -6,75 +6,58 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
 from rich.text import Text
 
-from earmark.cli import options
+from earmark.cli.command import argument, option
 from earmark.cli.output import NOTHING, Column, Output
 from earmark.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from earmark.reproduce.common import Comparison, Row
+    from earmark.reproduce.comparison import Comparison, Row
 
 Paper = Literal["mtc", "bias", "cover", "adr", "srbench"]
 
-EXAMPLES = options.examples(
-    "earmark reproduce cover",
-    "earmark reproduce adr --format csv",
-    "earmark reproduce mtc --data mirex-ams-2011 --seeds 100",
-    "earmark reproduce srbench --seeds 5",
-)
 _MIREX, _MELODIES = "mirex-ams-2011", "melody-preferences-2010"
 _VERDICT = {True: "yes", False: "no", None: NOTHING}
 
 
 def reproduce(
-    paper: Annotated[
-        Paper,
-        typer.Argument(
-            help="mtc: minimal test collections for audio music similarity. bias: overconfidence and bias in low-cost "
-            "evaluation. cover: measures for cover song identification. adr: average dynamic recall on partially "
-            "ordered ground truth. srbench: soundtrack recommendation judged by preferences, beside a simulated "
-            "benchmark of its size.",
-            show_default=False,
-        ),
-    ],
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="The folder of the MIREX 2011 collection, which mtc and bias are computed on: runs.txt, judgments.txt "
-            f"and metadata.txt. When omitted, {_MIREX} in the folder that the environment variable EARMARK_DATA names. "
-            f"For adr, the folder of the melody preferences of 2010 (judgments.csv and MTurk.qrel), or {_MELODIES} "
-            "there; without it adr shows the examples of the paper alone.",
-            show_default=False,
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds",
-            metavar="N",
-            min=1,
-            help="How often mtc, bias and srbench repeat what is drawn at random; ours is then the median. When "
-            "omitted, 20.",
-            show_default=False,
-        ),
-    ] = None,
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    paper: Annotated[Paper, argument("PAPER")],
+    out: Output,
+    data: Annotated[Path | None, option("DIR")] = None,
+    seeds: Annotated[int | None, option("N", min=1)] = None,
 ) -> None:
     """Compute a paper's tables again and show its numbers beside ours.
 
     Where the paper is known to be wrong, the row says why. Where ours comes from other data than the paper's, the two
     stand beside each other and neither agree nor disagree.
+
+    Parameters
+    ----------
+    paper
+        mtc: minimal test collections for audio music similarity (Urbano and Schedl 2013). bias: overconfidence and bias
+        in low-cost evaluation (Buckers 2021). cover: measures for cover song identification (Serrà 2007). adr:
+        average dynamic recall on partially ordered ground truth (Typke and others 2006). srbench: soundtrack
+        recommendation judged by preferences (Stupar and Michel 2013), beside a simulated benchmark of its size.
+    data
+        The folder of the MIREX 2011 collection, which mtc and bias are computed on: runs.txt, judgments.txt and
+        metadata.txt. When omitted, mirex-ams-2011 in the folder that the environment variable EARMARK_DATA names. For
+        adr, the folder of the melody preferences of 2010 (judgments.csv and MTurk.qrel), or melody-preferences-2010
+        there; without it adr shows the examples of the paper alone.
+    seeds
+        How often mtc, bias and srbench repeat what is drawn at random; ours is then the median. When omitted, 20.
+
+    Examples
+    --------
+    earmark reproduce cover
+    earmark reproduce adr --format csv
+    earmark reproduce mtc --data mirex-ams-2011 --seeds 100
+    earmark reproduce srbench --seeds 5
     """
     import polars as pl
 
-    out = Output.choose(format, quiet=quiet)
     tables = _tables(paper, data, seeds)
     if not out.for_people:
         out.rows(pl.concat([_rows(table) for table in tables]))
@@ -90,22 +73,23 @@ def _tables(paper: Paper, data: Path | None, seeds: int | None) -> list[Comparis
                 "cover is computed from what the paper prints: --data is for mtc, bias and adr, --seeds for mtc, bias "
                 "and srbench"
             )
-        from earmark.reproduce import cover
+        from earmark.reproduce import serra2007 as cover
 
         return cover.tables()
     if paper == "adr":
         if seeds is not None:
             raise ParameterError("adr draws nothing at random: --seeds is for mtc, bias and srbench")
-        from earmark.reproduce import adr
+        from earmark.reproduce import typke2006 as adr
 
         return adr.tables(data or _melodies())
     if paper == "srbench":
         if data is not None:
             raise ParameterError("srbench is simulated, its data is not to be had: --data is for mtc, bias and adr")
-        from earmark.reproduce import srbench
+        from earmark.reproduce import stupar2013 as srbench
 
         return srbench.tables(seeds=seeds or srbench.SEEDS)
-    from earmark.reproduce import bias, mtc
+    from earmark.reproduce import buckers2021 as bias
+    from earmark.reproduce import urbano2013 as mtc
 
     folder = data or _data_folder()
     if paper == "mtc":
@@ -153,7 +137,7 @@ def _show(table: Comparison, out: Output) -> None:
 
 def _show_grid(names: list[str], cases: list[str], cells: dict[tuple[str, str], Row], out: Output) -> None:
     """Show a table as the paper does, every line of it followed by ours."""
-    from earmark.reproduce.common import shown
+    from earmark.reproduce.comparison import shown
 
     labels = [label for name in names for label in (Text(name), Text("  ours", style="dim"))]
     columns = []
@@ -169,7 +153,7 @@ def _show_grid(names: list[str], cases: list[str], cells: dict[tuple[str, str], 
 
 
 def _show_list(table: Comparison, out: Output) -> None:
-    from earmark.reproduce.common import shown
+    from earmark.reproduce.comparison import shown
 
     rows = table.rows
     columns = [Column("what", [row.name for row in rows], numeric=False)]

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from earmark.cli import options
-from earmark.cli.output import Column, Output, number
+from earmark.cli.command import argument, option
+from earmark.cli.options import KNOWN, Encoding, Inputs, WritingRuns
+from earmark.cli.output import Output
 
 if TYPE_CHECKING:
     from earmark.data.matrices import Matrix
@@ -18,11 +17,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["distance", "similarity"]
 
-FROM_MATRIX_EXAMPLES = options.examples(
-    "earmark runs from-matrix distances.npy --ids ids.txt -k 5 -o run.tsv",
-    "earmark runs from-matrix d.npy --ids i.txt -k 5 --exclude-same artist --metadata m.tsv",
-    "earmark runs from-matrix similarities.csv -k 100 --system mine -o mine.run.gz",
-)
 # What Python calls them, and what they are called here.
 _OPTIONS = {
     "an ids file beside the matrix": "the ids of its columns (--ids FILE)",
@@ -32,87 +26,59 @@ _OPTIONS = {
     "kind='similarity'": "--kind similarity",
     "(check_kind)": "(--no-check-kind)",
 }
-CONVERT_EXAMPLES = options.examples(
-    "earmark runs convert a.run b.run -o both.parquet",
-    "earmark runs convert runs.csv -o runs.tsv",
-    "earmark runs convert runs.tsv -o runs.trec.gz",
-)
 
 
 def from_matrix(
-    matrix: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MATRIX",
-            help="Distances or similarities, a row per query and a column per document: a NumPy file (.npy), a text "
-            "file of numbers, or a text file that carries its ids, as MIREX's distance matrices do.",
-            show_default=False,
-        ),
-    ],
-    k: Annotated[
-        int,
-        typer.Option("--depth", "-k", metavar="K", min=1, help="How many documents a list holds.", show_default=False),
-    ],
-    ids: Annotated[
-        Path | None,
-        typer.Option(
-            "--ids", metavar="FILE", help="The ids of the columns, one per line; of the rows too, if it is square."
-        ),
-    ] = None,
-    queries: Annotated[
-        Path | None,
-        typer.Option(
-            "--queries",
-            metavar="FILE",
-            help="The ids of the queries, one per line: which rows to make lists of or, where rows and columns differ, "
-            "what the rows are called. All rows when omitted.",
-        ),
-    ] = None,
-    kind: Annotated[
-        Kind | None,
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help="distance: small numbers are near. similarity: large ones are. When omitted, guessed from the "
-            "diagonal.",
-        ),
-    ] = None,
-    exclude_same: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--exclude-same",
-            metavar="COLUMN",
-            help="Leave out documents that share this with the query, for example artist. Give the option again for "
-            "more.",
-        ),
-    ] = None,
-    metadata: options.MetadataFile = None,
-    include_query: Annotated[
-        bool,
-        typer.Option("--include-query", metavar="", help="Let a query stand in its own list, if it is a document too."),
-    ] = False,
-    check_kind: Annotated[
-        bool,
-        typer.Option(
-            "--check-kind/--no-check-kind",
-            metavar="",
-            help="Refuse a kind that the diagonal of the matrix contradicts.",
-        ),
-    ] = True,
-    system: Annotated[
-        str | None,
-        typer.Option("--system", metavar="NAME", help="What to call the system. The file's name when omitted."),
-    ] = None,
-    encoding: options.Encoding = "utf-8",
-    output: options.OutputFile = None,
-    to: options.FileFormatName = None,
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    matrix: Annotated[Path, argument("MATRIX")],
+    writing: WritingRuns,
+    out: Output,
+    k: Annotated[int, option("K", "--depth", "-k", min=1)],
+    ids: Annotated[Path | None, option("FILE")] = None,
+    queries: Annotated[Path | None, option("FILE")] = None,
+    kind: Annotated[Kind | None, option("KIND")] = None,
+    exclude_same: Annotated[list[str] | None, option("COLUMN")] = None,
+    metadata: Annotated[Path | None, option("FILE", panel=KNOWN)] = None,
+    include_query: Annotated[bool, option()] = False,
+    check_kind: Annotated[bool, option("", "--check-kind/--no-check-kind", rare=True)] = True,
+    system: Annotated[str | None, option("NAME")] = None,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Make ranked lists of a matrix of distances or similarities.
 
     A query is left out of its own list. With --exclude-same artist its artist's other songs are left out as well, as
     MIREX does.
+
+    Parameters
+    ----------
+    matrix
+        Distances or similarities, a row per query and a column per document: a NumPy file (.npy), a text file of
+        numbers, or a text file that carries its ids, as MIREX's distance matrices do.
+    k
+        How many documents a list holds.
+    ids
+        The ids of the columns, one per line; of the rows too, if it is square.
+    queries
+        The ids of the queries, one per line: which rows to make lists of or, where rows and columns differ, what the
+        rows are called. All rows when omitted.
+    kind
+        distance: small numbers are near. similarity: large ones are. When omitted, guessed from the diagonal.
+    exclude_same
+        Leave out documents that share this with the query, for example artist. Give the option again for more.
+    metadata
+        Metadata: a table whose header names the columns document, artist, genre and so on, or three columns document,
+        artist and genre without a header.
+    include_query
+        Let a query stand in its own list, if it is a document too.
+    check_kind
+        Refuse a kind that the diagonal of the matrix contradicts.
+    system
+        What to call the system. The file's name when omitted.
+
+    Examples
+    --------
+    earmark runs from-matrix distances.npy --ids ids.txt -k 5 -o run.tsv
+    earmark runs from-matrix d.npy --ids i.txt -k 5 --exclude-same artist --metadata m.tsv
+    earmark runs from-matrix similarities.csv -k 100 --system mine -o mine.run.gz
     """
     import polars as pl
 
@@ -121,7 +87,6 @@ def from_matrix(
     from earmark.data.readers import read_metadata
     from earmark.errors import InputError, ParameterError
 
-    out = Output.choose(format, quiet=quiet)
     if exclude_same and metadata is None:
         raise ParameterError("--exclude-same needs to know the documents: give their --metadata")
     known = None if metadata is None else read_metadata(metadata, encoding=encoding)
@@ -148,7 +113,7 @@ def from_matrix(
     runs = runs_from_frame(frame if frame["score"].is_finite().all() else frame.drop("score"))
     if (short := len(wanted) - len(runs.queries)) > 0:
         out.note(f"{short:,} of {len(wanted):,} queries have no documents left and are not in the run")
-    _deliver(runs, output, to, out)
+    _deliver(runs, writing, out)
 
 
 @contextmanager
@@ -157,8 +122,8 @@ def _naming_options() -> Iterator[None]:
     from earmark.errors import InputError
 
     def spoken(text: str) -> str:
-        for argument, option in _OPTIONS.items():
-            text = text.replace(argument, option)
+        for in_python, here in _OPTIONS.items():
+            text = text.replace(in_python, here)
         return text
 
     try:
@@ -190,7 +155,7 @@ def _read_matrix(path: Path, *, ids: Path | None, queries: Path | None, encoding
 def _guess_kind(matrix: Matrix, out: Output) -> Kind:
     import numpy as np
 
-    from earmark.data.nearest import guess_kind
+    from earmark.data.nearest_neighbours import guess_kind
 
     column = {name: index for index, name in enumerate(matrix.column_ids)}
     own = np.array([column.get(name, -1) for name in matrix.row_ids], dtype=np.int64)
@@ -203,45 +168,32 @@ def _guess_kind(matrix: Matrix, out: Output) -> Kind:
     return guess
 
 
-def convert(
-    runs: options.RunPaths,
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    output: options.OutputFile = None,
-    to: options.FileFormatName = None,
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
-) -> None:
+def convert(inputs: Inputs, writing: WritingRuns, out: Output) -> None:
     """Read runs in any format and write all of them to one file in another.
 
     Where scores do not give the order of the lists, they are replaced: the order is what counts.
+
+    Examples
+    --------
+    earmark runs convert a.run b.run -o both.parquet
+    earmark runs convert runs.csv -o runs.tsv
+    earmark runs convert runs.tsv -o runs.trec.gz
     """
-    from earmark.cli.loading import load_runs
-
-    out = Output.choose(format, quiet=quiet)
-    _deliver(load_runs(runs, order=order, encoding=encoding), output, to, out)
+    _deliver(inputs.load(), writing, out)
 
 
-def _deliver(runs: Runs, output: Path | None, to: options.FileFormat | None, out: Output) -> None:
+def _deliver(runs: Runs, writing: WritingRuns, out: Output) -> None:
     """Write runs to a file, or print them where none is named."""
     from earmark.data.writers import scores_give_order, write_runs
     from earmark.errors import ParameterError
 
-    if output is not None:
+    if writing.output is not None:
         if runs.scores is not None and not scores_give_order(runs):
             out.note("scores are left out: they do not give the order of the lists")
-        write_runs(runs, output, format=to)
-        out.note(f"wrote {output}: {runs}")
+        write_runs(runs, writing.output, format=writing.to)
+        out.note(f"wrote {writing.output}: {runs}")
         out.say_notes()
         return
-    if to is not None:
+    if writing.to is not None:
         raise ParameterError("--to names the format of a file: name the file with --output")
-    frame = runs.to_polars()
-    if not out.for_people:
-        out.rows(frame)
-        return
-    keys = [Column(name, frame[name].to_list(), numeric=False) for name in ("system", "query", "document")]
-    values = [Column("rank", [str(rank) for rank in frame["rank"]])]
-    if "score" in frame.columns:
-        values.append(Column("score", [number(score) for score in frame["score"]]))
-    out.show_columns(keys, values)
+    out.print_frame(runs.to_polars(), keys=3, formats={"rank": "d"})

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from earmark.cli import options
+from earmark.cli.command import option
+from earmark.cli.options import (
+    AuditShare,
+    Concluding,
+    Inputs,
+    Known,
+    OneMeasure,
+    PolicyName,
+    Predicting,
+    RequiredJudging,
+    Seed,
+    Stopping,
+)
 from earmark.cli.output import NOTHING, Column, Output, number
 
 if TYPE_CHECKING:
@@ -15,12 +24,7 @@ if TYPE_CHECKING:
 
     from earmark.simulation.campaigns import Outcome
 
-EXAMPLES = options.examples(
-    "earmark simulate runs.tsv --judgments judgments.tsv -m AG@5",
-    "earmark simulate runs.tsv -j judgments.tsv --metadata metadata.tsv --stop min:0.9 --repeats 10 --jobs 2",
-    "earmark simulate runs.tsv -j judgments.tsv --inference design --policy proportional --stop width:0.1",
-)
-_PLAYING = "How campaigns are played"
+_PLAYING = "How campaigns are simulated"
 # Header, field and how many digits to show.
 _SHOWN = (
     ("mean\nconfidence", "mean_confidence", 3),
@@ -37,169 +41,90 @@ _MOST_ROWS = 25
 
 
 def simulate(
-    runs: options.RunPaths,
-    judgments: Annotated[
-        Path,
-        typer.Option(
-            "--judgments",
-            "-j",
-            metavar="FILE",
-            help="The recorded judgments, which answer whatever the campaign asks.",
-            rich_help_panel="What is known about the documents",
-            show_default=False,
-        ),
-    ],
-    scale: options.ScaleName = None,
-    aggregate: options.AggregationName = "mean",
-    metadata: options.MetadataFile = None,
-    artist_column: options.ArtistColumn = None,
-    genre_column: options.GenreColumn = None,
-    attribute: options.AttributeColumns = None,
-    content: options.ContentFile = None,
-    content_ids: options.ContentIds = None,
-    teams: options.TeamsFile = None,
-    measure: options.OneMeasure = None,
-    missing: options.SharedMissingRule = "zero",
-    predictor: options.PredictorName = "hierarchical",
-    model: options.ModelFile = None,
-    policy: options.PolicyName = "variance",
-    stop: options.StopName = "mean:0.95",
-    margin: options.Margin = 0.0,
-    inference: options.InferenceName = "model",
-    target: options.TargetName = "sample",
-    anytime: options.Anytime = False,
-    audit: options.AuditShare = 0.0,
-    whole_queries: options.WholeQueries = False,
-    batch: Annotated[
-        int,
-        typer.Option(
-            "--batch", metavar="N", min=1, help="How many items are judged at a time.", rich_help_panel=_PLAYING
-        ),
-    ] = 20,
-    update_every: Annotated[
-        int,
-        typer.Option(
-            "--update-every",
-            metavar="N",
-            min=1,
-            help="How many judgments the predictor waits for before it learns from them.",
-            rich_help_panel=_PLAYING,
-        ),
-    ] = 20,
-    repeats: Annotated[
-        int,
-        typer.Option("--repeats", metavar="N", min=1, help="How many campaigns to play.", rich_help_panel=_PLAYING),
-    ] = 1,
-    sample_systems: Annotated[
-        int | None,
-        typer.Option(
-            "--sample-systems",
-            metavar="N",
-            min=1,
-            help="Play every campaign with this many systems, drawn anew.",
-            rich_help_panel=_PLAYING,
-        ),
-    ] = None,
-    sample_queries: Annotated[
-        int | None,
-        typer.Option(
-            "--sample-queries",
-            metavar="N",
-            min=1,
-            help="Play every campaign with this many queries, drawn anew.",
-            rich_help_panel=_PLAYING,
-        ),
-    ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs",
-            metavar="N",
-            min=1,
-            help="How many processes to use. The results do not depend on it.",
-            rich_help_panel=_PLAYING,
-        ),
-    ] = 1,
-    seed: options.Seed = 0,
-    order: options.OrderRule = "score",
-    encoding: options.Encoding = "utf-8",
-    format: options.FormatName = None,
-    quiet: options.Quiet = False,
+    inputs: Inputs,
+    judging: RequiredJudging,
+    known: Known,
+    scoring: OneMeasure,
+    predicting: Predicting,
+    stopping: Stopping,
+    concluding: Concluding,
+    out: Output,
+    policy: PolicyName = None,
+    audit: AuditShare = 0.0,
+    batch: Annotated[int, option("N", panel=_PLAYING, min=1)] = 20,
+    update_every: Annotated[int, option("N", panel=_PLAYING, min=1, rare=True)] = 20,
+    repeats: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
+    sample_systems: Annotated[int | None, option("N", panel=_PLAYING, min=1)] = None,
+    sample_queries: Annotated[int | None, option("N", panel=_PLAYING, min=1)] = None,
+    jobs: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
+    seed: Seed = 0,
 ) -> None:
-    """Play campaigns through on a judged collection, to see how sure and how right they would have been.
+    """Simulate campaigns on a judged collection, to see how sure and how right they would have been.
 
     The campaign knows only what it has asked for; the rest of the judgments is the truth it is compared with, after
     every batch and where it stops.
+
+    Parameters
+    ----------
+    judgments
+        The recorded judgments, which answer whatever the campaign asks.
+    batch
+        How many items are judged at a time.
+    update_every
+        How many judgments the predictor waits for before it learns from them.
+    repeats
+        How many campaigns to simulate.
+    sample_systems
+        Simulate every campaign with this many systems, drawn at random for each.
+    sample_queries
+        Simulate every campaign with this many queries, drawn at random for each.
+    jobs
+        How many processes to use. The results do not depend on it.
+
+    Examples
+    --------
+    earmark simulate runs.tsv --judgments judgments.tsv -m AG@5
+    earmark simulate runs.tsv -j judgments.tsv --metadata metadata.tsv --stop min:0.9 --repeats 10 --jobs 2
+    earmark simulate runs.tsv -j judgments.tsv --inference design --policy proportional --stop width:0.1
     """
-    import numpy as np
     import polars as pl
 
-    from earmark.campaign.appraisal import Inference
-    from earmark.campaign.loop import check_sampled
-    from earmark.campaign.policies import make_policy
-    from earmark.campaign.stopping import parse_stop
-    from earmark.cli.setting import Files, load_ground
-    from earmark.predictors.choose import PredictorChoice
+    from earmark.cli.loading import load_campaign
     from earmark.simulation.campaigns import Study, outcomes_frame, summary
     from earmark.simulation.campaigns import simulate as play
 
-    out = Output.choose(format, quiet=quiet)
-    # Whatever is wrong with a name is said before anything is played.
-    rule, chosen_policy = parse_stop(stop, margin=margin), make_policy(policy)
-    how = Inference(inference, target, anytime, whole_queries)
-    check_sampled(chosen_policy, audit, how)
-    choice = PredictorChoice(predictor, model, encoding)
-    ground = load_ground(
+    recorded = load_campaign(
         out,
-        runs,
-        Files(metadata, teams, artist_column, genre_column, attribute, encoding, content, content_ids),
-        judgments=judgments,
-        scale=scale,
-        measure=measure,
-        choice=choice,
-        missing=missing,
-        aggregate=aggregate,
-        order=order,
-    )
-    assert ground.judgments is not None
-    ground.measure.check(ground.setting.scale)
-    choice(ground.setting)
-    unjudged = int(np.count_nonzero(ground.gains < 0))
-    if unjudged:
-        out.note(f"{unjudged:,} of {ground.gains.size:,} items have no recorded judgment and count as worth nothing")
-    if target == "population":
-        out.note(f"verdicts are about {how.about}; the truth they are compared with is that of these queries")
-    study = Study(
-        ground.runs,
-        ground.judgments,
-        ground.measure,
-        choice,
-        policy=str(chosen_policy),
-        stop=str(rule),
-        metadata=ground.documents.metadata,
-        content=ground.documents.content,
-        teams=ground.documents.teams,
-        artist=ground.documents.artist,
-        genre=ground.documents.genre,
-        attributes=ground.documents.attributes,
-        margin=margin,
-        batch=batch,
-        update_every=update_every,
-        sample_systems=sample_systems,
-        sample_queries=sample_queries,
-        aggregation=aggregate,
-        seed=seed,
-        inference=how,
+        inputs,
+        judging,
+        known,
+        scoring,
+        predicting,
+        inference=concluding.inference_at(),
+        policy=policy,
         audit=audit,
+        stop=stopping.stop,
+        margin=stopping.margin,
+        update_every=update_every,
+        seed=seed,
     )
+    problem = recorded.problem
+    items = problem.collection.n_items
+    if recorded.judged < items:
+        out.note(f"{items - recorded.judged:,} of {items:,} items have no recorded judgment and count as worth nothing")
+    if concluding.target == "population":
+        about = problem.inference.about
+        out.note(f"verdicts are about {about}; the truth they are compared with is that of these queries")
+    assert recorded.judgments is not None
+    study = Study(problem, recorded.judgments, batch, sample_systems, sample_queries)
     outcomes: list[Outcome] = []
-    with out.progress(repeats * ground.gains.size, "judging") as advance:
+    with out.progress(repeats * items, "judging") as advance:
         before = 0
         for outcome in play(study, repeats=repeats, jobs=jobs):
             outcomes.append(outcome)
             # A campaign that stops is over, however much was left to judge.
             stopped = outcome.kind == "stop"
-            now = ground.gains.size if stopped else outcome.judged
+            now = items if stopped else outcome.judged
             advance(now - before)
             before = 0 if stopped else now
     frame = outcomes_frame(outcomes)
@@ -208,9 +133,9 @@ def simulate(
         parts = [_of_one_kind(part) for part in frame.partition_by("repeat", "kind", maintain_order=True)]
         out.kinds(*parts, pl.DataFrame([over]))
         return
-    title = f"{ground.measure}, predictor {choice.name}, policy {chosen_policy}, stop {rule}"
+    title = f"{problem.measure}, predictor {predicting.predictor}, policy {problem.policy}, stop {problem.stop}"
     _show_steps(frame, out, title=title)
-    _show_stops(frame, out, items=None if sample_systems or sample_queries else ground.gains.size)
+    _show_stops(frame, out, items=None if sample_systems or sample_queries else items)
 
 
 def _of_one_kind(frame: pl.DataFrame) -> pl.DataFrame:

@@ -30,12 +30,12 @@ import polars as pl
 from earmark.crowd.bradley_terry import fit_bradley_terry, fit_davidson
 from earmark.crowd.cycles import count_cycles
 from earmark.crowd.worker_model import FIRST, SAME, SECOND, fit_worker_model
-from earmark.data.answers import COLUMNS
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.preference_checks import COLUMNS
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import InputError, ParameterError
-from earmark.measures.preference import AgreementLevel
+from earmark.measures.preference_precision import AgreementLevel
 from earmark.wording import counted
 
 Method = Literal["majority", "bradley-terry", "davidson", "one-coin", "dawid-skene"]

@@ -3,7 +3,7 @@ r"""Agreement on preferences: how many of those who answered a question chose th
 Tables by level of agreement, as SRBENCH prints them, say what share of the questions reach each level, and how strong
 preferences are on average at that level. A level is x/y with y the usual number of answers; questions with more or
 fewer answers count by their share, and levels come *exact* (5/6 and no more) and *cumulative* (5/6 or more), see
-:mod:`earmark.measures.preference`. What reaches no majority is ``below`` the lowest level.
+:mod:`earmark.measures.preference_precision`. What reaches no majority is ``below`` the lowest level.
 
 **Is it more than chance?** If all n who choose a document do so at random, k of them agree with probability
 
@@ -34,7 +34,7 @@ from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.data.preferences import PairTable
 from earmark.errors import InputError, ParameterError
-from earmark.measures.preference import AgreementLevel, usual_levels
+from earmark.measures.preference_precision import AgreementLevel, usual_levels
 
 EVERYTHING = "all"
 # Statistics that differ by less, relatively, count as equal.

@@ -27,9 +27,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.columns import id_column, number_column
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.runs import sort_ids
+from earmark.data.tables import id_column, number_column
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 

@@ -28,7 +28,8 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from earmark.crowd.paired_comparison import Comparisons, FittedScores, fit_comparisons, outcome_probabilities
+from earmark.crowd.davidson import outcome_probabilities
+from earmark.crowd.paired_comparison import Comparisons, FittedScores, fit_comparisons
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable, Preferences

@@ -24,7 +24,7 @@ import numpy as np
 
 from earmark.audio.sound import load_soundfile
 from earmark.data.arrays import Floats
-from earmark.data.tables import replacing, require_file
+from earmark.data.files import replacing, require_file
 from earmark.errors import InputError, ParameterError
 
 START, SECONDS, FADE = 60.0, 30.0, 0.005

@@ -32,8 +32,9 @@ from earmark.crowd.benchmark import (
 )
 from earmark.crowd.traps import EVERY
 from earmark.data.examples import example_path
-from earmark.data.tables import Table, parse_number, read_named, require_file
-from earmark.data.text_files import BLANKS, decode, read_bytes
+from earmark.data.files import BLANKS, decode, read_bytes, require_file
+from earmark.data.table_files import read_named
+from earmark.data.tables import Table, parse_number
 from earmark.errors import InputError, ParameterError
 
 EXAMPLE = "srbench.toml"

@@ -1,15 +1,11 @@
 r"""Scores of documents from comparisons of two: the likelihood, and its maximum for many queries at once.
 
-Comparison c is about documents i and j, whose scores differ by :math:`d_c = \theta_i - \theta_j`. Its outcomes have
-probabilities that depend on :math:`d_c` alone, and perhaps on the weight :math:`\nu` of the outcome *same* [1]_:
-
-.. math:: P(first) = \frac{e^{d/2}}{Z}, \quad P(second) = \frac{e^{-d/2}}{Z}, \quad P(same) = \frac{\nu}{Z},
-   \qquad Z = e^{d/2} + e^{-d/2} + \nu
-
-with :math:`\nu = 0` for Bradley and Terry's model. Scores have a normal prior with mean 0 and a standard deviation of
-``prior_sd``, and :math:`\log \nu` one of 5. So a maximum always exists and is the only one, also where a document won
-every time or where the comparisons fall into parts that nothing connects. In either case the prior speaks, and standard
-errors are large.
+Comparison c is about documents i and j, whose scores differ by :math:`d_c = \theta_i - \theta_j`. Its outcomes follow
+the model of Davidson (:mod:`~earmark.crowd.davidson`) with the weight :math:`\nu` of the outcome *same*, or that of
+Bradley and Terry, in which :math:`\nu = 0`. Scores have a normal prior with mean 0 and standard deviation ``prior_sd``,
+and :math:`\log \nu` one with standard deviation 5. So there is always exactly one maximum, also where a document won
+every time or where nothing connects some of the comparisons with the others. In these cases the prior decides, and
+standard errors are large.
 
 The maximum is found by Newton's method with step halving, over all queries at once. The negative Hessian of the scores
 is a weighted graph Laplacian per query plus the prior's diagonal; :math:`\nu`, which all queries share, borders it and
@@ -22,11 +18,6 @@ the information in them is :math:`\sum w^2`, not :math:`\sum w`, and with B for 
 part and J for the Laplacian with :math:`\sum w^2`, the covariance is :math:`B^{-1} (J + P) B^{-1}`. In simulated
 studies of 10 to 30 documents that are compared with about four others each, by three to six people, and whose scores
 lie as far apart as the prior says or a quarter of that, 93 to 97 of 100 intervals of two standard errors held.
-
-References
-----------
-.. [1] R. R. Davidson (1970). On extending the Bradley–Terry model to accommodate ties in paired comparison experiments.
-   Journal of the American Statistical Association 65(329), 317–328.
 """
 
 from __future__ import annotations
@@ -37,6 +28,7 @@ from functools import cached_property
 import numpy as np
 
 from earmark.crowd.block_batches import Stack, make_stacks
+from earmark.crowd.davidson import log_likelihood, outcome_probabilities, slope_and_information
 from earmark.data.arrays import Floats, Ints
 from earmark.errors import NotConverged, ParameterError
 
@@ -81,6 +73,10 @@ class Comparisons:
         """Whether the outcome same occurs."""
         return bool(self.same.any())
 
+    def log_likelihood(self, difference: Floats, same_weight: float) -> float:
+        """Return the log-likelihood of all outcomes, without multinomial coefficients."""
+        return float(log_likelihood(difference, self.first, self.second, self.same, same_weight).sum())
+
     def difference(self, score: Floats) -> Floats:
         """Return the score of i less that of j."""
         difference: Floats = score[self.i] - score[self.j]
@@ -118,31 +114,6 @@ class FittedScores:
     same_weight: float
     log_likelihood: float
     iterations: int
-
-
-def outcome_probabilities(difference: Floats, same_weight: float) -> tuple[Floats, Floats, Floats]:
-    """Return the probabilities of the outcomes first, second and same.
-
-    Examples
-    --------
-    >>> [part.round(3).item() for part in outcome_probabilities(np.array(np.log(3.0)), 0.0)]
-    [0.75, 0.25, 0.0]
-    """
-    # Everything is divided by the larger exponential, which then cannot overflow.
-    size = np.abs(difference)
-    behind, neither = np.exp(-size), same_weight * np.exp(-size / 2)
-    whole = 1 + behind + neither
-    ahead = difference >= 0
-    first, second = np.where(ahead, 1.0, behind) / whole, np.where(ahead, behind, 1.0) / whole
-    return first, second, neither / whole
-
-
-def log_likelihood(comparisons: Comparisons, difference: Floats, same_weight: float) -> float:
-    """Return the log-likelihood of the outcomes, without multinomial coefficients."""
-    size = np.abs(difference)
-    log_whole = size / 2 + np.log1p(np.exp(-size) + same_weight * np.exp(-size / 2))
-    told = (comparisons.first - comparisons.second) @ difference / 2 - comparisons.answers @ log_whole
-    return float(told) + (float(comparisons.same.sum()) * float(np.log(same_weight)) if same_weight > 0 else 0.0)
 
 
 def fit_comparisons(
@@ -195,20 +166,32 @@ class _Point:
         return float(np.exp(self.log_same)) if self.comparisons.with_same else 0.0
 
     @cached_property
+    def difference(self) -> Floats:
+        return self.comparisons.difference(self.score)
+
+    @cached_property
     def probabilities(self) -> tuple[Floats, Floats, Floats]:
-        return outcome_probabilities(self.comparisons.difference(self.score), self.same_weight)
+        return outcome_probabilities(self.difference, self.same_weight)
+
+    @cached_property
+    def pull_and_information(self) -> tuple[Floats, Floats]:
+        """The derivative by every difference, and the information in one answer about it."""
+        c = self.comparisons
+        return slope_and_information(self.difference, c.first - c.second, c.answers, self.same_weight)
 
     @cached_property
     def objective(self) -> float:
-        told = log_likelihood(self.comparisons, self.comparisons.difference(self.score), self.same_weight)
-        return told - float(self.score @ self.score) / (2 * self.prior_sd**2) - (self.log_same / _LOG_SAME_SD) ** 2 / 2
+        likelihood = self.comparisons.log_likelihood(self.difference, self.same_weight)
+        return (
+            likelihood
+            - float(self.score @ self.score) / (2 * self.prior_sd**2)
+            - (self.log_same / _LOG_SAME_SD) ** 2 / 2
+        )
 
     @cached_property
     def slope(self) -> Floats:
-        first, second, _ = self.probabilities
-        c = self.comparisons
-        pull = (c.first - c.second - c.answers * (first - second)) / 2
-        return c.per_item(pull, -pull) - self.score / self.prior_sd**2
+        pull, _ = self.pull_and_information
+        return self.comparisons.per_item(pull, -pull) - self.score / self.prior_sd**2
 
     @cached_property
     def same_slope(self) -> float:
@@ -236,8 +219,7 @@ class _Point:
 
     def hessian(self, stack: Stack, weight: Floats) -> Floats:
         """Minus the second derivative by the scores of a stack, for answers with these weights."""
-        first, second, _ = self.probabilities
-        matrix = stack.laplacian(weight * (first + second - (first - second) ** 2) / 4)
+        matrix = stack.laplacian(weight * self.pull_and_information[1])
         matrix += np.eye(stack.width) / self.prior_sd**2
         return matrix
 
@@ -291,13 +273,12 @@ class _Point:
         by_border = self.solved[1]
         variance += by_border**2 * self.same_variance
         apart += c.difference(by_border) ** 2 * self.same_variance
-        difference = c.difference(self.score)
         return FittedScores(
             self.score,
             np.sqrt(np.maximum(variance, 0.0)),
-            difference,
+            self.difference,
             np.sqrt(np.maximum(apart, 0.0)),
             self.same_weight,
-            log_likelihood(c, difference, self.same_weight),
+            c.log_likelihood(self.difference, self.same_weight),
             iterations,
         )

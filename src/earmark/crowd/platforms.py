@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from earmark.data.answers import CHOICES
+from earmark.data.preference_checks import CHOICES
 from earmark.errors import ParameterError
 
 # What is known of every question, and what is known of a task as a whole.

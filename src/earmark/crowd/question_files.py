@@ -21,9 +21,9 @@ from urllib.parse import quote
 import numpy as np
 import polars as pl
 
-from earmark.data.answers import CHOICES
-from earmark.data.tables import read_named, replacing, require_file
-from earmark.data.text_files import BLANKS
+from earmark.data.files import BLANKS, replacing, require_file
+from earmark.data.preference_checks import CHOICES
+from earmark.data.table_files import read_named
 from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]

@@ -35,11 +35,12 @@ import polars as pl
 
 from earmark.crowd.platforms import MAPPINGS, ResultMapping
 from earmark.crowd.result_columns import NumberedColumns, find_columns, gather_options
-from earmark.data.answers import COLUMNS, BadAnswer, check_answers
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.files import BLANKS, require_file
+from earmark.data.preference_checks import COLUMNS, BadAnswer, check_answers
 from earmark.data.preferences import Preferences
-from earmark.data.tables import Table, parse_number, read_named, require_file
-from earmark.data.text_files import BLANKS
+from earmark.data.table_files import read_named
+from earmark.data.tables import Table, parse_number
 from earmark.errors import InputError
 from earmark.wording import counted
 

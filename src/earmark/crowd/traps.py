@@ -20,10 +20,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.answers import CHOICES
 from earmark.data.arrays import Ints
-from earmark.data.columns import id_column
+from earmark.data.preference_checks import CHOICES
 from earmark.data.preferences import Preferences
+from earmark.data.tables import id_column
 from earmark.errors import InputError, ParameterError
 
 TRAP_COLUMNS = ("query", "a", "b", "trap")

@@ -8,7 +8,7 @@ say should count more. Both models suppose that every pair p has a true answer :
 - **Dawid–Skene**: :math:`C_w[t, y]`, any matrix whose rows sum to 1 [1]_. Its rows and columns are the places in which
   documents were *shown*, so that it also tells who favours a side.
 
-Which answers are true, and how reliable workers are, is found in turns (expectation and maximisation):
+The true answers and the reliabilities of workers are estimated by expectation-maximisation (EM):
 
 .. math::
    P(T_p = t) \propto \pi_t \prod_{i \in p} P(y_i \mid t, w_i), \qquad
@@ -19,9 +19,9 @@ order means nothing, share theirs equally. The pseudo-counts a and b (one-coin: 
 the diagonal and 1 elsewhere) are a weak prior in favour of reliable workers: they keep those with few answers from
 being certain of anything, and keep all workers from being declared liars at once, which would fit the answers as well.
 
-The work per turn grows with the number of answers, whatever that of workers and pairs. After two turns a leap tries to
-save many more (SQUAREM [2]_), and is taken back if it leads downwards. Turns end when one of them changes no
-reliability by more than ``tolerance``; when they do not end in time that is an error.
+The work of an iteration grows with the number of answers, whatever that of workers and pairs. After two iterations an
+extrapolation tries to save many more (SQUAREM [2]_), and is discarded if it lowers the objective. Iterations end when
+one of them changes no reliability by more than ``tolerance``; if that does not happen in time, it is an error.
 
 References
 ----------
@@ -54,8 +54,8 @@ _SHOWN_FIRST = 1
 _TURNED = np.array([SECOND, FIRST, SAME])
 _TINY = np.finfo(float).tiny
 _LOWEST = float(np.log(1e-12))
-# A leap that goes hardly farther than the two turns it starts from is not worth trying.
-_SHORTEST_LEAP = 1.1
+# An extrapolation that goes hardly farther than the two iterations it starts from is not worth trying.
+_SHORTEST_EXTRAPOLATION = 1.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,8 +78,8 @@ class WorkerModel(Display):
         How much each worker answered.
     log_likelihood : float
         Of all answers.
-    turns : int
-        How many turns it took.
+    iterations : int
+        How many iterations it took.
     """
 
     pairs: PairTable
@@ -89,7 +89,7 @@ class WorkerModel(Display):
     confusion: Floats
     answers: Ints
     log_likelihood: float
-    turns: int
+    iterations: int
 
     @cached_property
     def reliability(self) -> Floats:
@@ -125,7 +125,9 @@ class WorkerModel(Display):
     def _summary(self) -> Summary:
         """Show the most reliable workers."""
         workers, pairs = counted(len(self.assessors), "worker"), counted(len(self.pairs), "pair")
-        return Summary(f"{workers} on {pairs} of documents, {self.turns:,} turns", [DisplayTable(self.workers())])
+        return Summary(
+            f"{workers} on {pairs} of documents, {self.iterations:,} iterations", [DisplayTable(self.workers())]
+        )
 
 
 def fit_worker_model(
@@ -133,7 +135,7 @@ def fit_worker_model(
     *,
     model: WorkerModelName = "dawid-skene",
     prior_weight: float = 1.0,
-    max_turns: int = 1000,
+    max_iterations: int = 1000,
     tolerance: float = 1e-4,
 ) -> WorkerModel:
     """Find out how reliable workers are and what the true answers are.
@@ -146,10 +148,10 @@ def fit_worker_model(
         How workers err.
     prior_weight : float, 0 or more
         What the pseudo-counts are multiplied by; 0 for maximum likelihood.
-    max_turns : int
-        How many turns to take.
+    max_iterations : int
+        How many iterations to make at most.
     tolerance : float
-        How little reliabilities change in the last turn.
+        How little reliabilities change in the last iteration.
 
     Raises
     ------
@@ -162,11 +164,11 @@ def fit_worker_model(
         raise ParameterError(f"the weight of the prior is 0 or more, got {prior_weight:g}")
     answers = _Answers.of(preferences)
     one_coin = model == "one-coin"
-    turn = _Turn(answers, _pseudo_counts(answers.n_kinds, one_coin=one_coin), one_coin, prior_weight)
-    state, turns, change = turn.learn(answers.vote_shares()), 0, np.inf
-    while turns < max_turns:
-        truth, objective, log_likelihood = turn.believe(state)
-        once = turn.learn(truth)
+    em = _Iteration(answers, _pseudo_counts(answers.n_kinds, one_coin=one_coin), one_coin, prior_weight)
+    state, iterations, change = em.maximise(answers.vote_shares()), 0, np.inf
+    while iterations < max_iterations:
+        truth, objective, log_likelihood = em.expect(state)
+        once = em.maximise(truth)
         change = float(np.abs(once.reliability - state.reliability).max())
         if change <= tolerance:
             return WorkerModel(
@@ -177,21 +179,21 @@ def fit_worker_model(
                 state.confusion,
                 np.bincount(answers.worker, minlength=answers.n_workers),
                 log_likelihood,
-                turns,
+                iterations,
             )
-        twice = turn.learn(turn.believe(once)[0])
-        turns += 2
-        leaping = _Leap.between(state, once, twice)
+        twice = em.maximise(em.expect(once)[0])
+        iterations += 2
+        extrapolation = _Extrapolation.between(state, once, twice)
         state = twice
-        while leaping.stretch > _SHORTEST_LEAP:
-            leapt_truth, leapt_objective, _ = turn.believe(leaping.land())
-            turns += 1
-            if leapt_objective >= objective:
-                state = turn.learn(leapt_truth)
+        while extrapolation.stretch > _SHORTEST_EXTRAPOLATION:
+            far_truth, far_objective, _ = em.expect(extrapolation.state())
+            iterations += 1
+            if far_objective >= objective:
+                state = em.maximise(far_truth)
                 break
-            leaping = leaping.shorter()
+            extrapolation = extrapolation.shorter()
     raise NotConverged(
-        f"the reliabilities of workers did not settle in {max_turns} turns: they still change by {change:.2g}"
+        f"the reliabilities of workers did not settle in {max_iterations} iterations: they still change by {change:.2g}"
     )
 
 
@@ -209,21 +211,21 @@ class _State:
 
 
 @dataclass(frozen=True, eq=False)
-class _Turn:
-    """The two halves of a turn."""
+class _Iteration:
+    """The two steps of an iteration."""
 
     answers: _Answers
     pseudo_counts: Floats
     one_coin: bool
     weight: float
 
-    def learn(self, truth: Floats) -> _State:
+    def maximise(self, truth: Floats) -> _State:
         """Return what is most probable about workers if the true answers are so probable."""
         confusion = self.answers.confusion(truth, self.weight * self.pseudo_counts, one_coin=self.one_coin)
         return _State(confusion, self.answers.prevalence(truth, self.weight))
 
-    def believe(self, state: _State) -> tuple[Floats, float, float]:
-        """Return how probable each true answer is, what turns make larger, and the log-likelihood alone."""
+    def expect(self, state: _State) -> tuple[Floats, float, float]:
+        """Return how probable each true answer is, what iterations increase, and the log-likelihood alone."""
         truth, log_likelihood = self.answers.true_answers(state.confusion, state.prevalence)
         kinds = slice(0, self.answers.n_kinds)
         logs = np.log(np.maximum(state.confusion[:, kinds, kinds], _TINY))
@@ -233,12 +235,12 @@ class _Turn:
 
 
 @dataclass(frozen=True, eq=False)
-class _Leap:
-    r"""Two turns at once, and more: the squared extrapolation SQUAREM.
+class _Extrapolation:
+    r"""The squared extrapolation SQUAREM.
 
-    On the scale of logarithms, with r for the change of a first turn and v for what that of a second one differs by, it
-    goes from x to :math:`x + 2 s r + s^2 v`. The stretch :math:`s = |r| / |v|` would be right on a straight line;
-    :math:`s = 1` is where two turns lead, from where nothing is lost.
+    On the scale of logarithms, with r for the change of a first iteration and v for the difference of the second change
+    from it, it goes from x to :math:`x + 2 s r + s^2 v`. The stretch :math:`s = |r| / |v|` would be right on a straight
+    line; :math:`s = 1` is where two iterations lead.
     """
 
     start: Floats
@@ -248,7 +250,7 @@ class _Leap:
     n_kinds: int
 
     @classmethod
-    def between(cls, state: _State, once: _State, twice: _State) -> _Leap:
+    def between(cls, state: _State, once: _State, twice: _State) -> _Extrapolation:
         points = [
             np.log(np.maximum(np.concatenate([one.confusion.ravel(), one.prevalence]), _TINY))
             for one in (state, once, twice)
@@ -259,10 +261,10 @@ class _Leap:
         stretch = float(np.linalg.norm(change)) / size if size > 0 else 1.0
         return cls(points[0], change, bend, stretch, int(np.count_nonzero(state.prevalence)))
 
-    def shorter(self) -> _Leap:
-        return _Leap(self.start, self.change, self.bend, (self.stretch + 1) / 2, self.n_kinds)
+    def shorter(self) -> _Extrapolation:
+        return _Extrapolation(self.start, self.change, self.bend, (self.stretch + 1) / 2, self.n_kinds)
 
-    def land(self) -> _State:
+    def state(self) -> _State:
         moved = self.start + 2 * self.stretch * self.change + self.stretch**2 * self.bend
         moved = np.exp(np.clip(moved, _LOWEST, 0.0))
         confusion, prevalence = moved[:-3].reshape(-1, 3, 3), moved[-3:]
@@ -329,7 +331,7 @@ class _Answers:
         return tuple((self.worker * 3 + place) * 3 + self.said for place in shown)
 
     def vote_shares(self) -> Floats:
-        """Return what share of the answers about each pair gave each answer: where the turns begin."""
+        """Return what share of the answers about each pair gave each answer: where the iterations begin."""
         answer = np.where(self.turned, _TURNED[self.said], self.said)
         counts = np.bincount(self.pair * 3 + answer, minlength=self.n_pairs * 3).reshape(-1, 3)
         shares: Floats = counts / counts.sum(axis=1, keepdims=True)

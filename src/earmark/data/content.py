@@ -25,10 +25,11 @@ import polars as pl
 
 from earmark.data.arrays import Floats
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.files import BLANKS, replacing, require_file, saying_why_not
 from earmark.data.matrices import read_ids
-from earmark.data.readers import AnyPath, id_cells, number_cells
-from earmark.data.tables import read_named, replacing, require_file
-from earmark.data.text_files import BLANKS, saying_why_not
+from earmark.data.readers import AnyPath
+from earmark.data.table_files import read_named
+from earmark.data.tables import id_cells, number_cells
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 

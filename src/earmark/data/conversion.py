@@ -1,19 +1,20 @@
-"""To and from what other programs hold in memory: dictionaries, frames, ir_measures' records."""
+"""Conversion to and from what other programs hold in memory: dictionaries, frames, ir_measures' records."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from earmark.data.columns import id_column, number_column
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.runs import BadRow, Order, Runs, build_runs
 from earmark.data.scales import Scale
+from earmark.data.tables import id_column, number_column
 from earmark.data.writers import scores_give_order
-from earmark.errors import InputError
+from earmark.errors import InputError, ParameterError
 
 Id = str | int
 
@@ -154,6 +155,28 @@ def judgments_to_dict(judgments: Judgments, *, aggregation: Aggregation = "mean"
     for query, document, gain in aggregate(judgments.frame, by=aggregation).iter_rows():
         result.setdefault(query, {})[document] = int(gain) if float(gain).is_integer() else gain
     return result
+
+
+def refuse_paths(**given: object) -> None:
+    """Refuse paths in place of what their files hold, naming the function that reads them.
+
+    Parameters
+    ----------
+    **given
+        What was given, by what it should be: ``runs``, ``judgments``, ``metadata`` or ``content``.
+
+    Examples
+    --------
+    >>> refuse_paths(runs="runs.tsv")
+    Traceback (most recent call last):
+    earmark.errors.ParameterError: 'runs.tsv' is a path, not runs: read it first: earmark.read_runs('runs.tsv')
+    """
+    for kind, value in given.items():
+        paths = value if isinstance(value, list | tuple) else [value]
+        path = next((one for one in paths if isinstance(one, str | os.PathLike)), None)
+        if path is not None:
+            call = f"earmark.read_{kind}({os.fspath(path)!r})"
+            raise ParameterError(f"'{os.fspath(path)}' is a path, not {kind}: read it first: {call}")
 
 
 def _texts(values: Iterable[Any], name: str) -> pl.Series:

@@ -8,20 +8,22 @@ before the assessors (it is in the pool) but not judged.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from earmark.data.columns import id_column, number_column
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.hashing import first_repeated_row
+from earmark.data.runs import Runs
 from earmark.data.scales import Scale, guess_scale
+from earmark.data.tables import id_column, number_column
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 
 Aggregation = Literal["mean", "median", "majority"]
-COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled")
+COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled", "sequence")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,11 +38,14 @@ class Judgments(Display):
         The judging scale.
     scale_guessed : bool
         The scale was not stated but guessed from the gains.
+    replaced : int
+        How many rows were left out because their assessor judged the same item again (:func:`current_answers`).
     """
 
     frame: pl.DataFrame
     scale: Scale
     scale_guessed: bool = False
+    replaced: int = 0
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, *, scale: Scale | None = None) -> Judgments:
@@ -49,8 +54,7 @@ class Judgments(Display):
         Raises
         ------
         InputError
-            If a column is missing or holds something else, a gain is off the scale, or an item is judged twice by
-            the same assessor.
+            If a column is missing or holds something else, or a gain is off the scale.
         """
         columns = [name for name in COLUMNS if name in frame.columns]
         missing = [name for name in COLUMNS[:3] if name not in columns]
@@ -71,15 +75,8 @@ class Judgments(Display):
         off = off_scale_row(frame, known)
         if off is not None:
             raise InputError(expected=f"gains on the scale {known}", got=f"{gains[off]:g} in row {off}, counted from 0")
-        twice = repeated_row(frame)
-        if twice is not None:
-            query, document = frame.row(twice)[:2]
-            raise InputError(
-                expected="one gain per item and assessor",
-                got=f"document '{document}' judged twice for query '{query}'",
-                hint="name the assessors in a column 'assessor' if several judged it",
-            )
-        return cls(frame, known, scale is None)
+        current = current_answers(frame)
+        return cls(current, known, scale is None, frame.height - current.height)
 
     def select(self, items: pl.DataFrame) -> Judgments:
         """Keep the judgments of these items, which their ``query`` and ``document`` name; the scale stays as it is.
@@ -94,39 +91,48 @@ class Judgments(Display):
             raise InputError(expected="items of which some are judged", got="none")
         return replace(self, frame=kept)
 
-    def with_more(self, more: Judgments) -> Judgments:
-        """Add judgments; where an assessor judged an item again, the later judgment counts.
+    def merged(self, *others: Judgments) -> Judgments:
+        """Put judgments of several files together by the rule of :func:`current_answers`; their order changes nothing.
 
         Parameters
         ----------
-        more : Judgments
-            The later ones. Where neither scale was stated, it is guessed anew from all gains.
+        *others : Judgments
+            Where no scale was stated, it is guessed anew from all gains.
 
         Raises
         ------
         ParameterError
-            If two scales were stated that differ, or only one of the two tables names assessors.
+            If two scales were stated that differ.
         InputError
             If a gain is off the scale that was stated.
 
         Examples
         --------
         >>> first = Judgments.from_frame(pl.DataFrame({"query": ["q"], "document": ["a"], "gain": [30]}))
-        >>> later = pl.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "gain": [40, 1]})
-        >>> first.with_more(Judgments.from_frame(later)).frame["gain"].to_list()
+        >>> second = pl.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "gain": [40, 1]})
+        >>> first.merged(Judgments.from_frame(second)).frame["gain"].to_list()
         [40.0, 1.0]
         """
-        stated = [one.scale for one in (self, more) if not one.scale_guessed]
+        stated = [one.scale for one in (self, *others) if not one.scale_guessed]
         if len(set(stated)) > 1:
-            raise ParameterError(f"judgments on the scale {stated[0]} cannot be added to by some on {stated[1]}")
-        if ("assessor" in self.frame.columns) != ("assessor" in more.frame.columns):
-            raise ParameterError("only some of the judgments name their assessors: name them in all, or in none")
-        frame = pl.concat([self.frame, more.frame], how="diagonal")
+            raise ParameterError(f"judgments on the scale {stated[0]} cannot be merged with judgments on {stated[1]}")
+        frames = [one.frame.with_columns(_moment(one.frame)) for one in (self, *others)]
+        frame = pl.concat(frames, how="diagonal_relaxed")
         if "sampled" in frame.columns:
             frame = frame.with_columns(pl.col("sampled").fill_null(False))
-        item = [name for name in ("query", "document", "assessor") if name in frame.columns]
-        latest = frame.unique(item, keep="last", maintain_order=True)
-        return Judgments.from_frame(latest, scale=stated[0] if stated else None)
+        merged = Judgments.from_frame(frame, scale=stated[0] if stated else None)
+        return replace(merged, replaced=merged.replaced + sum(one.replaced for one in (self, *others)))
+
+    def notes(self) -> list[str]:
+        """Say what a reader has to know: a scale that was guessed, and answers that were replaced."""
+        said = []
+        if self.scale_guessed:
+            levels = "any number from " if self.scale.continuous else ""
+            ends = f"{levels}{self.scale.gains[0]:g} to {self.scale.top:g}"
+            said.append(f"scale guessed: {self.scale} ({ends}); name it with --scale")
+        if self.replaced:
+            said.append(f"{counted(self.replaced, 'answer')} left out: the same assessor judged the item again")
+        return said
 
     def __len__(self) -> int:
         return self.frame.height
@@ -160,8 +166,48 @@ def off_scale_row(frame: pl.DataFrame, scale: Scale) -> int | None:
 
 def repeated_row(frame: pl.DataFrame) -> int | None:
     """Return the first row that judges an item its assessor had judged before."""
-    who = [frame[name] for name in ("query", "document", "assessor") if name in frame.columns]
+    who = [frame[name].fill_null("") for name in ("query", "document", "assessor") if name in frame.columns]
     return first_repeated_row(np.zeros(frame.height, dtype=np.int64), *who)
+
+
+def current_answers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Keep one answer per item and assessor: the latest one. Answers of different assessors are all kept.
+
+    The order of rows changes nothing. The latest answer has the largest ``sequence``, then the largest ``time``; where
+    neither tells, the larger gain counts. Rows without an assessor are answers of one unnamed assessor.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns ``query``, ``document``, ``gain``, and where known ``assessor``, ``time``, ``sequence``.
+
+    Examples
+    --------
+    >>> said = {"query": ["q", "q"], "document": ["d", "d"], "gain": [2.0, 1.0], "sequence": [1, 2]}
+    >>> current_answers(pl.DataFrame(said))["gain"].to_list()
+    [1.0]
+    """
+    if repeated_row(frame) is None:
+        return frame
+    item = [name for name in ("query", "document", "assessor") if name in frame.columns]
+    order = [name for name in ("sequence", "time", "gain") if name in frame.columns]
+    by_time = (
+        frame.with_row_index("row").with_columns(_moment(frame)).sort(order, nulls_last=False, maintain_order=True)
+    )
+    return frame[by_time.unique(item, keep="last", maintain_order=True)["row"].sort()]
+
+
+def _moment(frame: pl.DataFrame) -> list[pl.Series]:
+    """Return the column ``time`` as times in UTC, where there is one; null where it cannot be read as a time."""
+    if "time" not in frame.columns:
+        return []
+    time = frame["time"]
+    if time.dtype == pl.String:
+        time = time.str.to_datetime(time_unit="us", time_zone="UTC", strict=False)
+    elif isinstance(time.dtype, pl.Datetime):
+        naive = time.dtype.time_zone is None
+        time = (time.dt.replace_time_zone("UTC") if naive else time.dt.convert_time_zone("UTC")).dt.cast_time_unit("us")
+    return [time]
 
 
 def aggregate(frame: pl.DataFrame, *, by: Aggregation = "mean") -> pl.DataFrame:
@@ -193,3 +239,25 @@ def aggregate(frame: pl.DataFrame, *, by: Aggregation = "mean") -> pl.DataFrame:
     judged = frame.filter(pl.col("gain") >= 0).group_by(item, maintain_order=True).agg(rules[by])
     unjudged = frame.filter(pl.col("gain") < 0).select(*item, "gain").unique(item, keep="first", maintain_order=True)
     return pl.concat([judged, unjudged.join(judged, on=item, how="anti")])
+
+
+def require_retrieved(judgments: Judgments, runs: Runs, path: Path | None) -> None:
+    """Refuse judgments of which no item was retrieved: they are nearly always those of another collection."""
+    judged = judgments.frame
+    asked = pl.Series(runs.queries, dtype=pl.String)
+    shared = judged.filter(pl.col("query").is_in(asked.implode()))
+    column, names, known = ("document", runs.documents, shared) if shared.height else ("query", asked, judged)
+    if shared.height:
+        of_result = asked.gather(runs.list_query[runs.list_of_result])
+        retrieved = pl.DataFrame({"query": of_result, "document": runs.documents})
+        if shared.join(retrieved, on=["query", "document"], how="semi").height:
+            return
+    if not names.len() or not judged.height:
+        return
+    things = {"document": "documents", "query": "queries"}[column]
+    raise InputError(
+        expected="judgments of some of the documents that were retrieved",
+        got=f"judgments of none of them; in the runs, {things} are named like '{names[0]}'",
+        path=path,
+        hint=f"in the judgments, {things} are named like '{known[column][0]}'",
+    )

@@ -19,7 +19,7 @@ Conventions
 - An unknown attribute (of the query or of the document) excludes nothing.
 
 A matrix of 15,000 × 15,000 need not fit in memory: ``.npy`` files are memory-mapped and ranked in blocks of rows (see
-:mod:`earmark.data.nearest`).
+:mod:`earmark.data.nearest_neighbours`).
 
 References
 ----------
@@ -42,10 +42,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.matrix_text import PLAIN_HINT, add_id, read_labelled, read_numbers
-from earmark.data.nearest import NEVER_HINT, Kind, Values, check_kind_name, first_nan, guess_kind, nearest, row_blocks
+from earmark.data.files import BLANKS, data_lines, saying_why_not
+from earmark.data.matrix_files import PLAIN_HINT, add_id, read_labelled, read_numbers
+from earmark.data.nearest_neighbours import (
+    NEVER_HINT,
+    Kind,
+    Values,
+    check_kind_name,
+    first_nan,
+    guess_kind,
+    nearest,
+    row_blocks,
+)
 from earmark.data.runs import Runs, build_runs
-from earmark.data.text_files import BLANKS, data_lines, saying_why_not
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 

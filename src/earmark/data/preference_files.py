@@ -14,11 +14,11 @@ from pathlib import Path
 
 import polars as pl
 
-from earmark.data.answers import COLUMNS, REQUIRED, BadAnswer, check_answers
-from earmark.data.columns import is_number_type
+from earmark.data.files import BLANKS, first_data_line, replacing, require_file
+from earmark.data.preference_checks import COLUMNS, REQUIRED, BadAnswer, check_answers
 from earmark.data.preferences import Preferences
-from earmark.data.tables import Table, is_parquet, parse_number, read_named, replacing, require_file
-from earmark.data.text_files import BLANKS, first_data_line
+from earmark.data.table_files import is_parquet, read_named
+from earmark.data.tables import Table, is_number_type, number_error
 from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]
@@ -139,8 +139,7 @@ def _numbers(table: Table, name: str) -> pl.Series:
         wrong &= choice.is_in(("a", "b")).fill_null(False)
     if wrong.any():
         row = int(wrong.arg_true()[0])
-        parse_number(cells[row], name, table.path, table.line_of(row))
-        raise table.error(row, expected=f"a number as {name}", got=f"'{cells[row]}'")
+        raise number_error(table, row, name, cells[row])
     return values
 
 

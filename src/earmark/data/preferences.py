@@ -25,9 +25,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from earmark.data.answers import BadAnswer, check_answers
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.preference_checks import BadAnswer, check_answers
 from earmark.data.runs import sort_ids
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted

@@ -15,16 +15,15 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from earmark.data.columns import is_id_type, is_number_type
+from earmark.data.files import BLANKS, first_data_line, require_file, words
 from earmark.data.ground_truth import Cliques, OrderedGroups
-from earmark.data.judgments import COLUMNS, Judgments, off_scale_row, repeated_row
+from earmark.data.judgments import COLUMNS, Judgments, current_answers, off_scale_row
 from earmark.data.metadata import Metadata
 from earmark.data.runs import BadRow, Order, Runs, build_runs, check_order, join_runs
 from earmark.data.scales import Scale, guess_scale
-from earmark.data.tables import Layout, Table, is_parquet, parse_number, read_layout, read_named, require_file
-from earmark.data.text_files import BLANKS, first_data_line, words
+from earmark.data.table_files import Layout, is_parquet, read_layout, read_named
+from earmark.data.tables import Table, id_cells, number_cells
 from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]
@@ -54,6 +53,7 @@ _ALIASES = {
     "assessor": ("assessor", "worker", "annotator"),
     "time": ("time", "timestamp"),
     "sampled": ("sampled",),
+    "sequence": ("sequence",),
     "artist": ("artist",),
     "genre": ("genre",),
 }
@@ -166,8 +166,9 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     Parameters
     ----------
     path : path
-        The file. CSV and Parquet may also have columns ``assessor``, ``time`` and ``sampled``; a row without a gain
-        is a question not answered yet and does not count.
+        The file. CSV and Parquet may also have columns ``assessor``, ``time``, ``sampled`` and ``sequence`` (the order
+        of answers); a row without a gain is a question not answered yet and does not count. Of several answers of
+        one assessor about an item, the latest counts (:func:`~earmark.data.judgments.current_answers`).
     scale : Scale, optional
         The judging scale; guessed from the gains where it is not given.
     encoding : str
@@ -175,7 +176,7 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     """
     file = require_file(path)
     if _has_names(file, encoding):
-        optional = ("assessor", "time", "sampled")
+        optional = ("assessor", "time", "sampled", "sequence")
         table = _answered(_rename(read_named(file, encoding=encoding), ("query", "document", "gain"), optional))
         frame = table.frame.with_columns(
             id_cells(table, "query"), id_cells(table, "document"), pl.Series("gain", number_cells(table, "gain"))
@@ -184,6 +185,8 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
             frame = frame.with_columns(id_cells(table, "assessor"))
         if "sampled" in frame.columns:
             frame = frame.with_columns(_yes_or_no(table, "sampled"))
+        if "sequence" in frame.columns:
+            frame = frame.with_columns(_whole_numbers(table, "sequence"))
         table = Table(frame, table.path, table.line_of)
     else:
         line = first_data_line(file, encoding=encoding, comments=True)[1]
@@ -200,17 +203,9 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     off = off_scale_row(table.frame, known)
     if off is not None:
         raise table.error(off, expected=f"a gain on the scale {known}", got=f"{gains[off]:g}")
-    twice = repeated_row(table.frame)
-    if twice is not None:
-        item = table.frame.row(twice, named=True)
-        raise table.error(
-            twice,
-            expected="one gain per item and assessor",
-            got=f"document '{item['document']}' judged again for query '{item['query']}'",
-            hint="if several people judged it, name them in a column 'assessor' of a CSV file",
-        )
-    columns = [name for name in COLUMNS if name in table.frame.columns]
-    return Judgments(table.frame.select(columns), known, scale is None)
+    frame = table.frame.select([name for name in COLUMNS if name in table.frame.columns])
+    current = current_answers(frame)
+    return Judgments(current, known, scale is None, frame.height - current.height)
 
 
 def _judgments_layout(line: str) -> Layout:
@@ -361,46 +356,15 @@ def _no_column(wanted: str, table: Table) -> InputError:
     return InputError(expected=f"a column '{wanted}'", got=got, path=table.path)
 
 
-def id_cells(table: Table, name: str) -> pl.Series:
-    """Return a column of ids as text; whole numbers are fine, fractions and gaps are not.
-
-    Raises
-    ------
-    InputError
-        Naming the line of the first cell that is none.
-    """
+def _whole_numbers(table: Table, name: str) -> pl.Series:
+    """Return a column of whole numbers, null where a cell is empty."""
     column = table.frame[name]
-    if not is_id_type(column.dtype):
-        raise InputError(expected=f"text or whole numbers as {name}", got=f"{column.dtype}", path=table.path)
-    text = column.cast(pl.String)
-    missing = text.is_null() | (text == "")
-    if missing.any():
-        raise table.error(int(missing.arg_true()[0]), expected=f"{name} in every row", got="nothing")
-    return text
-
-
-def number_cells(table: Table, name: str) -> NDArray[np.float64]:
-    """Return a column of finite numbers.
-
-    Raises
-    ------
-    InputError
-        Naming the line of the first cell that is none.
-    """
-    column = table.frame[name]
-    if not (column.dtype == pl.String or is_number_type(column.dtype)):
-        raise InputError(expected=f"numbers as {name}", got=f"{column.dtype}", path=table.path)
-    cells = column.str.strip_chars(BLANKS) if column.dtype == pl.String else column
-    values = cells.cast(pl.Float64, strict=False)
-    bad = (~values.is_finite()).fill_null(True)
-    if not bad.any():
-        return values.to_numpy()
-    row = int(bad.arg_true()[0])
-    cell = cells[row]
-    if cell is None or cell == "":
-        raise table.error(row, expected=f"a number as {name}", got="nothing")
-    parse_number(str(cell), name, table.path, table.line_of(row))
-    raise table.error(row, expected=f"a number as {name}", got=f"'{cell}'")
+    cells = column.str.strip_chars(BLANKS).replace("", None) if column.dtype == pl.String else column
+    values = cells.cast(pl.Int64, strict=False)
+    bad = (values.is_null() & cells.is_not_null()).arg_true()
+    if bad.len():
+        raise table.error(int(bad[0]), expected=f"a whole number as {name}", got=f"'{cells[int(bad[0])]}'")
+    return values
 
 
 def _yes_or_no(table: Table, name: str) -> pl.Series:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from earmark.data.tables import Layout, Table, read_layout, read_named, require_file
-from earmark.data.text_files import first_data_line
+from earmark.data.files import first_data_line, require_file
+from earmark.data.table_files import Layout, read_layout, read_named
+from earmark.data.tables import Table
 from earmark.errors import InputError
 
 

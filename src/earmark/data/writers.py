@@ -28,10 +28,10 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from earmark.data.files import replacing
 from earmark.data.ground_truth import OrderedGroups
 from earmark.data.judgments import COLUMNS, Judgments, repeated_row
 from earmark.data.runs import Runs
-from earmark.data.tables import replacing
 from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]

@@ -6,18 +6,19 @@ Answers are written to a file after every question. Asked again, the demonstrati
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.beliefs.beliefs import item_gains
-from earmark.data.arrays import Floats, Ints
+from earmark.campaign.campaign import Campaign
+from earmark.campaign.evidence import Answers
+from earmark.campaign.policies import Proposal
 from earmark.data.readers import read_judgments
 from earmark.data.scales import BROAD
 from earmark.data.writers import write_judgments
-from earmark.demo.collection import DemoFiles
+from earmark.demo.collection import DemoCollection, DemoFiles
 from earmark.demo.listening import Question, questions_page, write_page
-from earmark.demo.story import Campaign
+from earmark.demo.story import demo_campaign
 
 GRADES = ("0 · not similar", "1 · somewhat similar", "2 · very similar")
 ENOUGH = "q"
@@ -30,53 +31,69 @@ class Enough(Exception):  # noqa: N818 - it is no error to have judged enough
 
 @dataclass(eq=False)
 class Person:
-    """Somebody at the terminal.
+    """Somebody at the terminal, who answers what a campaign proposes.
 
     Parameters
     ----------
-    campaign : Campaign
-        Judged on the scale Broad.
+    made : DemoCollection
     files : DemoFiles
         Where the clips are, and where answers go.
     say : callable
         Called with what the person should read.
     hear : callable
         Called with a prompt; returns what was typed. ``EOFError`` counts as enough.
+    campaign : Campaign
+        With everything answered so far, on the scale Broad.
     """
 
-    campaign: Campaign
+    made: DemoCollection
     files: DemoFiles
     say: Callable[[str], None]
     hear: Callable[[str], str]
-    gains: Floats = field(init=False)
-    asked: int = field(init=False)
+    campaign: Campaign
 
-    def __post_init__(self) -> None:
-        self.gains = self._remembered()
-        self.asked = int(np.count_nonzero(self.gains >= 0))
+    @classmethod
+    def at_terminal(
+        cls,
+        made: DemoCollection,
+        files: DemoFiles,
+        *,
+        seed: int,
+        say: Callable[[str], None],
+        hear: Callable[[str], str],
+    ) -> Person:
+        """Return the person with the answers they gave before."""
+        campaign = demo_campaign(made, scale=BROAD, seed=seed)
+        if files.answers.exists():
+            campaign = campaign.with_judgments(read_judgments(files.answers, scale=BROAD))
+        return cls(made, files, say, hear, campaign)
 
-    def __call__(self, items: Ints) -> Floats:
-        """Ask how similar some items are, and return their gains.
+    def __call__(self, campaign: Campaign, proposal: Proposal) -> Answers:
+        """Ask how similar the proposed items are, those of one query together.
 
         Raises
         ------
         Enough
-            If the person has had enough; answers so far are kept.
+            If the person has had enough; answers so far are in the file and in `campaign`.
         """
-        # Items are sorted by query, so that what belongs to one query comes together.
-        items = np.sort(items)
-        frame = self.campaign.setting.collection.item_frame()[items]
-        pairs = enumerate(zip(frame["query"], frame["document"], strict=True), start=self.asked + 1)
+        self.campaign = campaign
+        # Items are numbered by query, so that the documents of one query come together.
+        items = np.sort(proposal.items)
+        named = campaign.problem.items[items]
+        pairs = enumerate(zip(named["query"], named["document"], strict=True), start=campaign.judged + 1)
         questions = [Question(number, query, document) for number, (query, document) in pairs]
-        page = questions_page(questions, self.files.addresses(self.campaign.made.songs), GRADES)
+        page = questions_page(questions, self.files.addresses(self.made.songs), GRADES)
         write_page(page, self.files.questions)
         self.say(f"Open {self.files.questions.resolve().as_uri()} and listen; load it again for every new batch.")
         self.say(f"Grades: {', '.join(GRADES)}; {ENOUGH} to stop here.")
-        for item, question in zip(items, questions, strict=True):
-            self.gains[item] = self._grade(question)
-            self.asked += 1
-            write_judgments(self.campaign.judgments(self.gains, assessor=_PERSON), self.files.answers)
-        return self.gains[items]
+        gains = np.zeros(items.size)
+        for place, question in enumerate(questions):
+            gains[place] = self._grade(question)
+            answer = Answers(items[[place]], gains[[place]], assessor=_PERSON)
+            self.campaign = self.campaign.with_answers(answer)
+            if self.campaign.judgments is not None:
+                write_judgments(self.campaign.judgments, self.files.answers)
+        return Answers(items, gains, assessor=_PERSON)
 
     def _grade(self, question: Question) -> float:
         while True:
@@ -89,9 +106,3 @@ class Person:
             if typed in ("0", "1", "2"):
                 return float(typed)
             self.say(f"Expected 0, 1, 2 or {ENOUGH}, got '{typed}'.")
-
-    def _remembered(self) -> Floats:
-        collection = self.campaign.setting.collection
-        if not self.files.answers.exists():
-            return self.campaign.setting.unjudged.copy()
-        return item_gains(collection, read_judgments(self.files.answers, scale=BROAD))

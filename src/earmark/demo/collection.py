@@ -13,11 +13,11 @@ from earmark.audio.descriptors import Descriptors, describe_sound
 from earmark.audio.sound import write_sound
 from earmark.data.arrays import Floats
 from earmark.data.content import Content, write_content
+from earmark.data.files import replacing
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs
 from earmark.data.scales import FINE
-from earmark.data.tables import replacing
 from earmark.data.writers import write_judgments, write_runs
 from earmark.demo.composer import render
 from earmark.demo.instruments import RATE

@@ -1,7 +1,8 @@
-r"""Is what is said with confidence c right c of the time? Accuracy of signs, and reliability of level probabilities.
+r"""Calibration: accuracy of the signs of differences by confidence, and reliability of level probabilities.
 
-**Signs.** An estimated difference between two systems says which is better, a confidence how sure that is. MTC [1]_
-(section 5) counts over all pairs of systems
+**Signs.** The sign of an estimated difference tells which of two systems is better, with a confidence. If confidences
+are calibrated, signs with confidence c are right with frequency c. Over all pairs of systems, MTC [1]_ (section 5)
+counts
 
 .. math:: accuracy = \frac{correct}{total}, \qquad \tau = \frac{correct - incorrect}{total}
 
@@ -10,16 +11,16 @@ is neither correct nor incorrect: it counts as half right, so that :math:`\tau =
 it does without ties. Confidence in a tie is .5, which half right agrees with. Accuracy among pairs whose true
 difference is statistically significant tells whether the errors matter.
 
-The mean confidence is the accuracy to expect, so its excess over the accuracy observed is overconfidence. By bins of
-confidence (MTC's Tables 4 and 6, BIAS's Table 1.1 [2]_) one sees where it comes from: many pairs that are certain can
-hide a few about which the model is far too sure.
+The mean confidence is the expected accuracy, so its excess over the observed accuracy is overconfidence. Bins of
+confidence (MTC's Tables 4 and 6, BIAS's Table 1.1 [2]_) show where it comes from: many pairs with a confidence near 1
+can hide a few with a confidence that is far too high.
 
-**Levels.** The reliability curve puts every probability a predictor gave to "this item has level l", or "at least level
-l", into a bin and compares the mean of the bin with the share of the events that happened.
+**Levels.** The reliability curve sorts every predicted probability of "this item has level l", or "at least level l",
+into a bin and compares the mean of the bin with the share of the events that happened.
 
-Bounds of shares are Wilson's, which take pairs (or items) for independent. They are not: read them as the least
-uncertainty there is. Where there is no pair, accuracy and the rest are None; in arrays, an empty bin has NaN, in frames
-null. Leave pairs out whose lists are identical: nothing was claimed about them.
+Bounds of shares are Wilson's, which assume independent pairs (or items). They are not independent, so the true
+uncertainty is larger. Where there is no pair, accuracy and the rest are None; in arrays, an empty bin has NaN, in
+frames null. Leave out pairs whose lists are identical: there is no claim about them.
 
 References
 ----------
@@ -137,7 +138,7 @@ def sign_agreement(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConfidenceBins(Display):
-    """Accuracy of pairs by how sure their order was said to be; arrays have shape (bins,).
+    """Accuracy of pairs by the confidence in their order; arrays have shape (bins,).
 
     Attributes
     ----------
@@ -146,7 +147,7 @@ class ConfidenceBins(Display):
     pairs : ndarray of int
         Pairs in each bin.
     confidence : ndarray of float
-        Mean confidence, the accuracy to expect; NaN in an empty bin.
+        Mean confidence, the expected accuracy; NaN in an empty bin.
     accuracy : ndarray of float
         Share of pairs in the right order, ties counting half; NaN in an empty bin.
     accuracy_low, accuracy_high : ndarray of float
@@ -183,19 +184,8 @@ class ConfidenceBins(Display):
 
     def frame(self) -> pl.DataFrame:
         """One row per bin: its edges, ``pairs``, their ``share``, ``confidence``, ``accuracy`` and its bounds."""
-        frame = pl.DataFrame(
-            {
-                "lower": self.lower,
-                "upper": self.upper,
-                "pairs": self.pairs,
-                "share": self.pairs / max(1, int(self.pairs.sum())),
-                "confidence": self.confidence,
-                "accuracy": self.accuracy,
-                "accuracy_low": self.accuracy_low,
-                "accuracy_high": self.accuracy_high,
-            }
-        )
-        return frame.with_columns(pl.col("confidence", "accuracy").fill_nan(None))
+        share = pl.Series("share", self.pairs / max(1, int(self.pairs.sum())))
+        return pl.DataFrame(vars(self)).insert_column(3, share).fill_nan(None)
 
     def _summary(self) -> Summary:
         """Show the bins."""
@@ -251,20 +241,12 @@ def accuracy_by_confidence(
     in_bin = np.minimum(np.searchsorted(edge, sure, side="right") - 1, edge.size - 2)  # 1 belongs to the last bin
     pairs, mean_confidence, accuracy = _bin_means(in_bin, edge.size - 1, sure, credit)
     low, high = wilson_interval(np.nan_to_num(accuracy) * pairs, pairs, level=bounds)
-    return ConfidenceBins(
-        lower=edge[:-1],
-        upper=edge[1:],
-        pairs=pairs,
-        confidence=mean_confidence,
-        accuracy=accuracy,
-        accuracy_low=low,
-        accuracy_high=high,
-    )
+    return ConfidenceBins(edge[:-1], edge[1:], pairs, mean_confidence, accuracy, low, high)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReliabilityCurve(Display):
-    """Probabilities of events beside how often these happened; arrays have shape (bins,), and no bin is empty.
+    """Predicted probabilities of events and their observed frequencies; arrays have shape (bins,), no bin is empty.
 
     Attributes
     ----------
@@ -295,17 +277,7 @@ class ReliabilityCurve(Display):
 
     def frame(self) -> pl.DataFrame:
         """One row per bin: its ends, ``count``, ``forecast``, ``observed`` and its bounds."""
-        return pl.DataFrame(
-            {
-                "lower": self.lower,
-                "upper": self.upper,
-                "count": self.count,
-                "forecast": self.forecast,
-                "observed": self.observed,
-                "observed_low": self.observed_low,
-                "observed_high": self.observed_high,
-            }
-        )
+        return pl.DataFrame(vars(self))
 
     def _summary(self) -> Summary:
         """Show the bins."""
@@ -323,20 +295,20 @@ def reliability_curve(
     n_bins: int = 10,
     bounds: float = 0.95,
 ) -> ReliabilityCurve:
-    """Compare the probabilities of levels with how often the levels came true.
+    """Compare the predicted probabilities of levels with the observed frequencies of the levels.
 
     Parameters
     ----------
     probabilities : array-like, shape (items, levels)
     observed : array-like of int, shape (items,), 0..levels-1
     event : {'equal', 'at-least'}
-        What a probability is of: that an item has a level, or that it has this level or a higher one.
+        The event a probability is of: that an item has a level, or that it has this level or a higher one.
     level : int, optional
-        Only events of this level; otherwise those of all levels together, without "at least the first", which is
+        Only events of this level; by default those of all levels together, except "at least the first", which is
         certain.
     n_bins : int, at least 1
-        Bins hold equal numbers of events, but for probabilities that are equal, which stay together: there may be
-        fewer bins.
+        Bins have equal numbers of events, except that equal probabilities stay together, so there may be fewer
+        bins.
     bounds : float, in (0, 1)
         Confidence of the bounds of each share.
 
@@ -363,21 +335,12 @@ def reliability_curve(
     probability, came_true = claimed.ravel(), happened.ravel().astype(np.float64)
     cuts = np.unique(np.quantile(probability, np.arange(1, n_bins) / n_bins, method="inverted_cdf"))
     in_bin = np.searchsorted(cuts, probability)
-    # The last cut can be the largest probability of all; nothing is then beyond it.
+    # The last cut can be the largest probability of all; the bin beyond it is then empty.
     n_filled = int(in_bin.max()) + 1
     count, forecast, share = _bin_means(in_bin, n_filled, probability, came_true)
     low, high = wilson_interval(np.rint(share * count), count, level=bounds)
-    in_order = np.sort(probability)
-    end = np.cumsum(count)
-    return ReliabilityCurve(
-        lower=in_order[end - count],
-        upper=in_order[end - 1],
-        count=count,
-        forecast=forecast,
-        observed=share,
-        observed_low=low,
-        observed_high=high,
-    )
+    in_order, end = np.sort(probability), np.cumsum(count)
+    return ReliabilityCurve(in_order[end - count], in_order[end - 1], count, forecast, share, low, high)
 
 
 def _agreement(estimate: npt.ArrayLike, truth: npt.ArrayLike, tolerance: float) -> Floats:

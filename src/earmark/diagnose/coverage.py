@@ -1,26 +1,26 @@
-r"""Do intervals hold what they promise? How often they contain the truth, and how wide they are.
+r"""Coverage of intervals: how often they contain the truth, and how wide they are.
 
 An interval at level .95 should contain the truth 95 times in 100. With an estimate :math:`E`, its variance :math:`V`
 and the truth :math:`t`, the interval :math:`E \pm q \sqrt V` covers where :math:`|E - t| \le q \sqrt V`; q is the
 quantile at (1 + level)/2 of the normal distribution or of Student's t [1]_. Where the share of systems (or of pairs of
-systems, with differences in place of scores) that are covered falls short of the level, that is overconfidence one can
-count: pooling four years of MIREX, BIAS's Tables 3.1 and 3.2 find .38 of the systems and .77 of the pairs within their
-95% intervals before any judgment. Coverage alone is easily had from intervals that are too wide, so half-widths are
-always given beside it.
+systems, with differences in place of scores) that are covered falls short of the level, estimates are overconfident:
+pooling four years of MIREX, BIAS's Tables 3.1 and 3.2 find .38 of the systems and .77 of the pairs within their
+95% intervals before any judgment. Intervals that are too wide have high coverage, so half-widths are always reported
+with it.
 
-The *probability integral transform* says the same for all levels at once: :math:`F(t)`, with F the claimed
-distribution, is uniform on 0..1 if the claims are true, heaped at both ends if they are too sure, and in the middle if
-too timid.
+The *probability integral transform* describes all levels at once: :math:`F(t)`, with F the claimed distribution, is
+uniform on 0..1 if the distribution is calibrated, concentrated at both ends if it is overconfident, and in the middle
+if it is underconfident.
 
 Conventions:
 
 - *Bounds of a coverage* are Wilson's score interval for a binomial share [2]_, which stays within 0..1 and makes sense
-  at 0 and 1. It takes the intervals for independent. Those of pairs share their systems, and all of one collection
-  share its judgments, so the bounds are then too narrow: a promise is tested over many collections or repeats.
+  at 0 and 1. It assumes that the intervals are independent. Those of pairs share their systems, and all of one
+  collection share its judgments, so the bounds are then too narrow: test coverage over many collections or repeats.
 - *No variance.* An interval without width covers a truth that equals the estimate but for rounding (`tolerance`), and
   the transform is .5 there; otherwise it does not cover, and the transform is 0 or 1.
-- *Identical lists.* Leave pairs out that cannot differ: they are covered by construction.
-- *Nothing to cover* is no error: the total is 0 and shares are NaN, null in the frame.
+- *Identical lists.* Leave out pairs that cannot differ: they are covered by construction.
+- *No intervals* is no error: the total is 0 and shares are NaN, null in the frame.
 
 References
 ----------
@@ -45,13 +45,14 @@ from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.diagnose.proper_scores import check_estimates
 from earmark.errors import ParameterError
+from earmark.inference import proportions
 from earmark.wording import counted
 
 LEVELS = (0.60, 0.90, 0.95, 0.99)
 """The levels of BIAS's tables."""
 
 TOLERANCE = 2.0**-40
-"""Scores and differences closer than this (about 1e-12) are equal: what separates them is rounding."""
+"""Scores and differences closer than this (about 1e-12) are equal: the difference is rounding error."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +62,7 @@ class Coverage(Display):
     Attributes
     ----------
     level : ndarray of float
-        What was promised.
+        The nominal level.
     covered : ndarray of int
         How many intervals contained the truth.
     total : int
@@ -86,23 +87,14 @@ class Coverage(Display):
 
     @property
     def shortfall(self) -> Floats:
-        """Promised minus observed coverage, above 0 if overconfident; NaN where there are no intervals."""
+        """Nominal minus observed coverage, above 0 if overconfident; NaN where there are no intervals."""
         return self.level - self.share
 
     def frame(self) -> pl.DataFrame:
         """One row per level: ``level``, ``covered``, ``total``, ``coverage``, ``low``, ``high``, ``half_width``."""
-        frame = pl.DataFrame(
-            {
-                "level": self.level,
-                "covered": self.covered,
-                "total": np.full(self.level.shape, self.total),
-                "coverage": self.share,
-                "low": self.low,
-                "high": self.high,
-                "half_width": self.half_width,
-            }
-        )
-        return frame.with_columns(pl.col("coverage", "half_width").fill_nan(None))
+        frame = pl.DataFrame({name: getattr(self, name) for name in ("level", "covered", "low", "high", "half_width")})
+        frame = frame.with_columns(total=pl.lit(self.total), coverage=pl.Series(self.share)).fill_nan(None)
+        return frame.select("level", "covered", "total", "coverage", "low", "high", "half_width")
 
     def _summary(self) -> Summary:
         """Show for every level how many intervals hold the truth."""
@@ -146,9 +138,9 @@ def interval_coverage(
     >>> result.covered.tolist(), result.half_width.round(3).tolist()
     ([1, 2], [0.084, 0.196])
     """
-    center, spread, true = check_estimates(estimate, variance, truth)
+    center, claimed, true = check_estimates(estimate, variance, truth)
     check_tolerance(tolerance)
-    width = half_widths(spread, levels=levels, df=df)
+    width = half_widths(claimed, levels=levels, df=df)
     covered = np.count_nonzero(np.abs(center - true) <= width + tolerance, axis=1).astype(np.int64)
     low, high = wilson_interval(covered, np.full(covered.shape, center.size), level=bounds)
     return Coverage(
@@ -177,15 +169,15 @@ def half_widths(
     -------
     ndarray of float, shape (levels, n)
     """
-    spread = np.asarray(variance, dtype=np.float64)
-    if spread.ndim != 1 or not (spread >= 0).all():
+    claimed = np.asarray(variance, dtype=np.float64)
+    if claimed.ndim != 1 or not (claimed >= 0).all():
         raise ParameterError("variances must be a vector of numbers that are 0 or more")
     level = np.asarray(levels, dtype=np.float64)
     if level.ndim != 1 or level.size == 0 or not ((level > 0) & (level < 1)).all():
         raise ParameterError(f"levels of intervals lie between 0 and 1, got {list(levels)}")
     upper = (1 + level[:, None]) / 2
-    quantile = ndtri(upper) if df is None else stdtrit(_check_df(df, spread.size), upper)
-    return np.asarray(quantile * np.sqrt(spread), dtype=np.float64)
+    quantile = ndtri(upper) if df is None else stdtrit(_check_df(df, claimed.size), upper)
+    return np.asarray(quantile * np.sqrt(claimed), dtype=np.float64)
 
 
 def integral_transform(
@@ -211,29 +203,26 @@ def integral_transform(
     Returns
     -------
     ndarray of float, shape (n,), 0..1
-        Uniform if the claims are true.
+        Uniform if the distributions are calibrated.
     """
-    center, spread, true = check_estimates(estimate, variance, truth)
+    center, claimed_variance, true = check_estimates(estimate, variance, truth)
     check_tolerance(tolerance)
-    certain = spread == 0
-    z = (true - center) / np.sqrt(np.where(certain, 1.0, spread))
+    certain = claimed_variance == 0
+    z = (true - center) / np.sqrt(np.where(certain, 1.0, claimed_variance))
     claimed = ndtr(z) if df is None else stdtr(_check_df(df, center.size), z)
     sign = np.where(np.abs(true - center) <= tolerance, 0.0, np.sign(true - center))
     return np.where(certain, (1 + sign) / 2, claimed)
 
 
 def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike, *, level: float = 0.95) -> tuple[Floats, Floats]:
-    r"""Wilson's score interval for a share.
+    """Wilson's score interval for a share (:func:`earmark.inference.proportions.wilson_interval`).
 
-    All shares p that a two-sided test of s successes in n trials does not reject, with z the normal quantile at
-    (1 + level)/2:
-
-    .. math:: \frac{s + z^2/2 \pm z \sqrt{s (n - s) / n + z^2/4}}{n + z^2}
+    It contains all shares that a two-sided test of the successes in so many trials does not reject.
 
     Parameters
     ----------
     successes : array-like of float, 0..trials
-        Halves are fine, as where a tie counts as half a success.
+        Halves are allowed, as where a tie counts as half a success.
     trials : array-like of int, 0 or more, of the same shape
     level : float, in (0, 1)
 
@@ -248,23 +237,15 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike, *, level: f
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([0.0, 0.4902, 0.7225], [0.2775, 0.9433, 1.0])
     """
-    if not 0 < level < 1:
-        raise ParameterError(f"the level of an interval lies between 0 and 1, got {level}")
     s, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     if s.shape != n.shape or not ((s >= 0) & (s <= n)).all():
         raise ParameterError("successes and trials must have one shape, with 0 <= successes <= trials")
-    z = float(ndtri((1 + level) / 2))
-    failures = n - s
-    spread = z * np.sqrt(s * failures / np.maximum(n, 1) + z**2 / 4)
-    middle = s + z**2 / 2
-    # The formula gives these ends but for rounding, which must not push a bound beyond what was observed.
-    low = np.where(s == 0, 0.0, (middle - spread) / (n + z**2))
-    high = np.where(failures == 0, 1.0, (middle + spread) / (n + z**2))
-    return low, high
+    low, high = proportions.wilson_interval(s / np.maximum(n, 1), n, proportions.normal_quantile(level))
+    return np.where(n > 0, low, 0.0), np.where(n > 0, high, 1.0)
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is negative or no number."""
+    """Raise an error if a tolerance is negative or NaN."""
     if not tolerance >= 0:
         raise ParameterError(f"a tolerance is 0 or more, got {tolerance}")
 

@@ -1,9 +1,9 @@
-r"""Parts of the ranked probability score: how reliable a predictor's probabilities are, and how much they tell apart.
+r"""Decomposition of the ranked probability score into reliability, resolution and uncertainty.
 
 The score itself is in :mod:`earmark.diagnose.proper_scores`.
 
 Forecasts are put into groups within which they are (nearly) equal. With :math:`y_k` the cumulative forecast that
-stands for group k, :math:`\bar o_k` the cumulative share of outcomes in the group, and :math:`\bar o` that of all
+represents group k, :math:`\bar o_k` the cumulative share of outcomes in the group, and :math:`\bar o` that of all
 items, and squares summed over the levels but the last and divided by their number [1]_,
 
 .. math::
@@ -11,9 +11,9 @@ items, and squares summed over the levels but the last and divided by their numb
     RES = \sum_k \tfrac{n_k}{N} (\bar o_k - \bar o)^2, \quad
     UNC = \bar o (1 - \bar o)
 
-*Reliability* (lower is better; BIAS [2]_ calls it the reliability error, its Eq. 3.1) is the distance between what was
-claimed and what happened, *resolution* (higher is better) how much the groups differ in what happened, *uncertainty*
-what a forecaster would score who knows the overall shares and nothing else. The identity is
+*Reliability* (lower is better; BIAS [2]_ calls it the reliability error, its Eq. 3.1) is the distance between forecasts
+and outcomes, *resolution* (higher is better) how much the outcomes differ between groups, *uncertainty* the score of a
+constant forecast of the overall shares. The identity is
 
 .. math:: RPS = REL - RES + UNC + WGV - WGC
 
@@ -21,18 +21,18 @@ where the last two vanish if the forecasts within a group are equal [3]_: with :
 :math:`o_i` the outcome of item i in group k, :math:`WGV = \tfrac1N \sum (f_i - y_k)^2` and
 :math:`WGC = \tfrac2N \sum (f_i - y_k)(o_i - y_k)`.
 
-**Groups as BIAS makes them.** Hardly two forecasts of a model are equal, so probabilities are first rounded to a few
-values. Evenly spaced values would waste most of them, as most probabilities are small, so the values follow the
-quantiles of all probabilities given to any level of any item; the rounded probabilities of an item are then divided by
-their sum. Forecasts that are now equal are a group. Groups below a minimum size may be dropped, and with them their
-items. BIAS does not say which values it rounds to: here the probabilities are cut at quantiles into as many equal parts
-as values are wanted (equal probabilities stay together, so there may be fewer parts), and each is rounded to the mean
-of its part. In BIAS the rounded forecast stands for the group (``representative="rounded"``), so that its reliability
-also contains what the rounding did; by default here, the mean forecast of the group does.
+**Groups.** Forecasts of a model are rarely equal, so BIAS first rounds probabilities to a few values. As most
+probabilities are small, the values follow the quantiles of all probabilities of any level of any item; the rounded
+probabilities of an item are then divided by their sum. Forecasts that are equal after rounding form a group. Groups
+below a minimum size may be dropped together with their items. BIAS does not say which values it rounds to: here the
+probabilities are cut at quantiles into equal parts, one per value (equal probabilities stay together, so there may be
+fewer parts), and each is rounded to the mean of its part. In BIAS the rounded forecast represents the group
+(``representative="rounded"``), so that its reliability includes the rounding error; by default here, the mean forecast
+of the group represents it.
 
-**Small groups look unreliable.** The share of outcomes in a group of n scatters about the truth with variance
-:math:`p (1 - p) / n`, all of which goes into REL, and into RES. Hence BIAS's advice to compare reliabilities on equal
-numbers of forecasts only. The ``corrected_*`` parts have this expectation taken out [4]_; they have the same sum.
+**Bias of small groups.** The share of outcomes in a group of n has a sampling variance of :math:`p (1 - p) / n`, which
+is part of both REL and RES. Therefore BIAS compares reliabilities on equal numbers of forecasts only. The
+``corrected_*`` parts have the expectation of this variance subtracted [4]_; they have the same sum.
 
 References
 ----------
@@ -63,7 +63,7 @@ from earmark.wording import counted
 
 Representative = Literal["mean", "rounded"]
 
-# Rounded forecasts come out of divisions: what differs by less than this is meant to be equal.
+# Rounded forecasts come out of divisions: differences beyond this many decimals are rounding error.
 _EQUAL_DECIMALS = 12
 
 
@@ -78,8 +78,8 @@ class ForecastGroups:
     rounded : ndarray of float, shape (groups, levels)
         The rounded forecast that the members of a group share.
     values : ndarray of float, shape (values,)
-        What probabilities were rounded to, before those of an item were divided by their sum; empty where nothing was
-        rounded.
+        The values probabilities were rounded to, before those of an item were divided by their sum; empty without
+        rounding.
     """
 
     group_of: Ints
@@ -92,7 +92,7 @@ class ForecastGroups:
         return np.bincount(self.group_of, minlength=len(self.rounded)).astype(np.int64)
 
     def take(self, items: npt.NDArray[np.int64] | Bools) -> ForecastGroups:
-        """Keep some of the items (indices or a mask); groups keep their numbers, also if nothing is left of them."""
+        """Keep some of the items (indices or a mask); groups keep their numbers, also if they become empty."""
         return ForecastGroups(group_of=self.group_of[items], rounded=self.rounded, values=self.values)
 
 
@@ -130,7 +130,7 @@ def group_forecasts(probabilities: npt.ArrayLike, *, n_values: int | None = 10) 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreParts(Display):
-    """The ranked probability score of the items in groups that are large enough, and what it is made of.
+    """The ranked probability score of the items in groups that are large enough, and its parts.
 
     Attributes
     ----------
@@ -139,14 +139,14 @@ class ScoreParts(Display):
     reliability, resolution, uncertainty : float
         See the head of the module.
     within_variance, within_covariance : float
-        What forecasts that differ within their group add to the score and take from it.
+        The two terms for forecasts that differ within their group.
     n_items, n_kept : int
         Items given, and items in groups that were not dropped: all numbers here are about the latter.
     sizes : ndarray of int, shape (groups,)
         Items in every group that was kept.
     forecast, outcome : ndarray of float, shape (groups, levels - 1)
-        The cumulative forecast that stands for a group and the cumulative shares of its outcomes; the last level is
-        left out, being 1.
+        The cumulative forecast that represents a group and the cumulative shares of its outcomes, without the last
+        level, where both are 1.
     """
 
     score: float
@@ -163,21 +163,21 @@ class ScoreParts(Display):
 
     @property
     def corrected_reliability(self) -> float:
-        """Reliability without what chance alone adds on average; it may fall below 0.
+        """Reliability less the expected sampling variance of the groups' outcome shares; it may be below 0.
 
-        The outcomes of a group are taken to be equally likely. Where its forecasts differ, and rightly so, their
-        variance within the group over the size of the group is taken out beyond that.
+        All items of a group are assumed to have the same distribution. Where they rightly differ, the correction is too
+        large by their variance within the group over the size of the group.
 
         Raises
         ------
         ParameterError
-            If a group has a single item, whose scatter nobody can know.
+            If a group has a single item, for which the sampling variance cannot be estimated.
         """
         return self.reliability - self._scatter()
 
     @property
     def corrected_resolution(self) -> float:
-        """Resolution without what chance alone adds on average; raises as `corrected_reliability` does."""
+        """Resolution less the expected sampling variance; raises as `corrected_reliability` does."""
         return self.resolution - self._scatter() + self.uncertainty / (self.n_kept - 1)
 
     @property
@@ -194,7 +194,7 @@ class ScoreParts(Display):
         return Summary(f"{score} over {kept}", [facts(**{name: getattr(self, name) for name in names})])
 
     def _scatter(self) -> float:
-        """Estimate the mean squared distance of the groups' outcome shares from what they are shares of."""
+        """Estimate the mean sampling variance of the groups' outcome shares."""
         if self.sizes.min() < 2:
             raise ParameterError(
                 "the correction needs two items in every group,"
@@ -223,7 +223,7 @@ def decompose_score(
     min_group_size : int, at least 1
         Groups with fewer items are left out, with their items.
     representative : {'mean', 'rounded'}
-        What stands for a group: the mean of its forecasts, or their common rounded forecast as in BIAS.
+        What represents a group: the mean of its forecasts, or their common rounded forecast as in BIAS.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def decompose_grouped(
     min_group_size: int = 1,
     representative: Representative = "mean",
 ) -> ScoreParts:
-    """Split the ranked probability score by groups that are there already; as :func:`decompose_score` otherwise."""
+    """Split the ranked probability score by given groups; otherwise as :func:`decompose_score`."""
     matrix, levels = check_forecasts(probabilities, observed)
     if groups.group_of.shape != levels.shape or groups.rounded.shape[1] != matrix.shape[1]:
         raise ParameterError(

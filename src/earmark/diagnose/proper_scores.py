@@ -1,12 +1,12 @@
-r"""Scores that reward honesty: how good a predictor's probabilities are, and whether its claimed variances are true.
+r"""Proper scores of a predictor's probabilities, and its errors compared with its claimed variances.
 
 A forecast is a probability for every level of an item, the outcome is the level that assessors gave it. The *ranked
-probability score* (RPS) [1]_ compares the two by their cumulative distributions, so that a forecast pays more the
-further from the outcome its probability lies. It is divided by levels − 1 here, hence between 0 (certain and right)
-and 1 (certain of the wrong end). With two levels it is the Brier score. Lower is better, and nobody can lower its
-expectation by stating anything but what they believe: the score is proper.
+probability score* (RPS) [1]_ compares the two by their cumulative distributions, so that probability far from the
+outcome costs more than probability near it. It is divided by levels − 1 here, hence between 0 (certain and right)
+and 1 (certain of the wrong end). With two levels it is the Brier score. Lower is better. The score is proper: its
+expectation is lowest if the forecast is the true distribution.
 
-What the score is made of, and how much of it is dishonesty, is in :mod:`earmark.diagnose.decomposition`.
+:mod:`earmark.diagnose.decomposition` splits the score into reliability, resolution and uncertainty.
 
 References
 ----------
@@ -21,20 +21,17 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
+from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, Summary, facts, written_cells
 from earmark.errors import ParameterError
 from earmark.wording import counted
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-
-# Probabilities come out of exponentials and sums: what differs by less than this is meant to be equal.
+# Probabilities come out of exponentials and sums: differences below this are rounding error.
 _PROBABILITY_NOISE = 1e-9
 
 
 def check_probabilities(probabilities: npt.ArrayLike) -> Floats:
-    """Return probabilities as a float array of shape (items, levels), or say why they are none.
+    """Return probabilities as a float array of shape (items, levels), or raise an error.
 
     Raises
     ------
@@ -59,7 +56,7 @@ def check_probabilities(probabilities: npt.ArrayLike) -> Floats:
 
 
 def check_forecasts(probabilities: npt.ArrayLike, observed: npt.ArrayLike) -> tuple[Floats, Ints]:
-    """Return probabilities and the levels that came true as arrays, or say why they do not fit together.
+    """Return probabilities and observed levels as arrays, or raise an error if they do not fit together.
 
     Parameters
     ----------
@@ -93,7 +90,7 @@ def ranked_probability_scores(probabilities: npt.ArrayLike, observed: npt.ArrayL
     probabilities : array-like, shape (items, levels)
         Rows add up to 1.
     observed : array-like of int, shape (items,), 0..levels-1
-        The level that each item turned out to have.
+        The level of each item.
 
     Returns
     -------
@@ -107,8 +104,7 @@ def ranked_probability_scores(probabilities: npt.ArrayLike, observed: npt.ArrayL
     [0.34, 0.5]
     """
     forecast, outcome = cumulative(*check_forecasts(probabilities, observed))
-    scores: Floats = np.square(forecast - outcome).mean(axis=1)
-    return scores
+    return np.asarray(np.square(forecast - outcome).mean(axis=1))
 
 
 def ranked_probability_score(probabilities: npt.ArrayLike, observed: npt.ArrayLike) -> float:
@@ -125,7 +121,7 @@ def cumulative(probabilities: Floats, observed: Ints) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, repr=False)
 class ErrorSummary(Display):
-    """Errors that were made beside those that were announced.
+    """Errors of estimates compared with their claimed variances.
 
     Attributes
     ----------
@@ -136,7 +132,7 @@ class ErrorSummary(Display):
     rmse : float
         Root of the mean squared error.
     mean_squared_error, mean_variance : float
-        What was observed and what was claimed; equal on average if the claims are true.
+        Observed and claimed; equal on average if the variances are calibrated.
     """
 
     n: int
@@ -147,7 +143,7 @@ class ErrorSummary(Display):
 
     @property
     def inflation(self) -> float:
-        """How many times too small the claimed variance is: 1 if true, above 1 if overconfident.
+        """Mean squared error over mean claimed variance: 1 if calibrated, above 1 if overconfident.
 
         Without any claimed variance it is infinite, or 1 if there was no error either.
         """
@@ -156,7 +152,7 @@ class ErrorSummary(Display):
         return 1.0 if self.mean_squared_error == 0 else float("inf")
 
     def _summary(self) -> Summary:
-        """Show the errors made beside those announced."""
+        """Show the errors and the claimed variances."""
         made, claimed = written_cells([self.mean_squared_error, self.mean_variance])
         sentence = f"{counted(self.n, 'estimate')}, mean squared error {made}, claimed variance {claimed}"
         return Summary(sentence, [facts(**asdict(self), inflation=self.inflation)])
@@ -177,7 +173,7 @@ def summarise_errors(estimate: npt.ArrayLike, variance: npt.ArrayLike, truth: np
     >>> round(summary.rmse, 3), round(summary.mean_variance, 3), round(summary.inflation, 3)
     (0.2, 0.02, 2.0)
     """
-    center, spread, true = check_estimates(estimate, variance, truth)
+    center, claimed, true = check_estimates(estimate, variance, truth)
     if center.size == 0:
         raise ParameterError("expected at least one estimate to compare with the truth, got none")
     error = center - true
@@ -187,27 +183,27 @@ def summarise_errors(estimate: npt.ArrayLike, variance: npt.ArrayLike, truth: np
         bias=float(error.mean()),
         rmse=mean_square**0.5,
         mean_squared_error=mean_square,
-        mean_variance=float(spread.mean()),
+        mean_variance=float(claimed.mean()),
     )
 
 
 def check_estimates(
     estimate: npt.ArrayLike, variance: npt.ArrayLike, truth: npt.ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
-    """Return estimates, variances and truths as vectors, or say why they do not fit together.
+    """Return estimates, variances and truths as vectors, or raise an error if they do not fit together.
 
     Raises
     ------
     ParameterError
-        If shapes differ, an estimate or a truth is not finite, or a variance is negative or no number.
+        If shapes differ, an estimate or a truth is not finite, or a variance is negative or NaN.
     """
-    center, spread, true = (np.asarray(values, dtype=np.float64) for values in (estimate, variance, truth))
-    if not center.shape == spread.shape == true.shape:
+    center, claimed, true = (np.asarray(values, dtype=np.float64) for values in (estimate, variance, truth))
+    if not center.shape == claimed.shape == true.shape:
         raise ParameterError(
-            f"estimates, variances and truths must have one shape, got {center.shape}, {spread.shape} and {true.shape}"
+            f"estimates, variances and truths must have one shape, got {center.shape}, {claimed.shape} and {true.shape}"
         )
     if not (np.isfinite(center).all() and np.isfinite(true).all()):
         raise ParameterError("estimates and truths must be finite numbers")
-    if not (spread >= 0).all():
+    if not (claimed >= 0).all():
         raise ParameterError("variances must be 0 or more")
-    return center.ravel(), spread.ravel(), true.ravel()
+    return center.ravel(), claimed.ravel(), true.ravel()

@@ -1,14 +1,13 @@
-r"""A live audit of the model: whether what it claims agrees with what a sample guarantees.
+r"""Audit of a model: a test of whether its estimates agree with design-based estimates from a sample.
 
-A campaign that judges mostly by a model's choice and partly by a sampling design has two answers. The guaranteed one
-is noisy but right on average; so if the model's answer lies farther from it than chance allows, the model is wrong.
-Every system and every pair gives a deviation
+A campaign that judges some items adaptively and some by a sampling design has two estimates of every score. The
+design-based one is noisy but unbiased; so if the model's estimate differs from it by more than chance explains, the
+model is wrong. Every system gives a deviation
 
 .. math:: t = \frac{\hat\theta^{model} - \hat\theta^{design}}{\sqrt{\hat V^{design}}}
 
-with the design's degrees of freedom. The model itself may be off by what it admits, so its variance is added to the
-design's. The most surprising of the systems counts, its p-value multiplied by their number (Bonferroni), which is never
-too small however systems are correlated.
+with the design's degrees of freedom, where the model's own variance is added to that of the design. The result is the
+smallest p-value over systems multiplied by their number (Bonferroni), which is valid however systems are correlated.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from earmark.data.arrays import Floats
 from earmark.data.display import Display, Summary, facts
 
 SUSPICIOUS = 0.01
-"""Below this p-value the two answers disagree: a campaign that looks often would cry wolf at .05."""
+"""Below this p-value the two estimates disagree; .05 would give too many false alarms over repeated looks."""
 
 
 TELLING = 160
-"""From so many sampled judgments on, an audit finds most models that are clearly wrong; before, few."""
+"""With this many sampled judgments or more, an audit detects most models that are clearly wrong."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,9 +36,9 @@ class Audit(Display):
     Attributes
     ----------
     sampled : int
-        How many judgments the guaranteed answer rests on.
+        How many judgments the design-based estimates use.
     p_value : float, 0..1
-        How surprising the largest deviation of a system would be if the model were right.
+        Of the largest deviation of a system, under the hypothesis that the model is right.
     agrees : bool
     worst : str
         The system that deviates most.

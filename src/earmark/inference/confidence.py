@@ -18,8 +18,9 @@ Conventions where the formulas are silent:
 - *Nothing to compare.* One system alone, or identical ones only, have no confidence: it is None, never NaN. Nothing
   is then left to decide, so every demand on confidence counts as met.
 - *Intervals* are those of the normal (or t) distribution and are not cut at the ends of the measure's range.
-- *Looking often.* All of this holds at one look. With `growth`, the information now over that of the first look,
-  intervals are wider and confidences lower so that they hold at all looks together (:mod:`earmark.inference.anytime`).
+- *Repeated looks.* All of this holds at one look. With `growth`, the ratio of the information now to that of the first
+  look, intervals are wider and confidences lower so that they hold at all looks together
+  (:mod:`earmark.inference.confidence_sequences`).
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from earmark.beliefs.estimates import Estimates, Moments
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
-from earmark.inference.anytime import AnyTime, anytime_multiplier, anytime_tail
-from earmark.inference.words import headline, how_decided, may_be_best
+from earmark.inference.confidence_sequences import AnyTime, anytime_multiplier, anytime_tail
+from earmark.inference.headline import headline, how_decided, may_be_best
 
 _LEAST_DOUBT = 1e-12
 
@@ -355,11 +356,11 @@ def rank_systems(
     --------
     >>> import earmark
     >>> from earmark.beliefs.beliefs import uniform_beliefs
-    >>> from earmark.beliefs.exact import estimate_linear
+    >>> from earmark.beliefs.exact_estimates import estimate_linear
     >>> from earmark.data.collection import Collection
     >>> lists = {"A": {"q": {"d1": 2, "d2": 1}}, "B": {"q": {"d1": 2, "d3": 1}}}
     >>> collection = Collection.from_runs(earmark.runs_from_dict(lists))
-    >>> beliefs = uniform_beliefs(collection, scale=earmark.BINARY).judge([1], [1.0])
+    >>> beliefs = uniform_beliefs(collection, scale=earmark.BINARY).with_judgments([1], [1.0])
     >>> ranking = rank_systems(estimate_linear(collection, beliefs, earmark.parse("AG@2")))
     >>> ranking.rank.tolist(), round(ranking.summary()["mean_confidence"], 3)
     ([1, 2], 0.841)
@@ -387,8 +388,7 @@ def rank_systems(
 
 def _in_doubt(chance: Floats, variance: Floats) -> Floats:
     """Keep a probability from being rounded to certainty where something is left to doubt."""
-    doubted: Floats = np.where(variance > 0, np.clip(chance, _LEAST_DOUBT, 1.0 - _LEAST_DOUBT), chance)
-    return doubted
+    return np.asarray(np.where(variance > 0, np.clip(chance, _LEAST_DOUBT, 1.0 - _LEAST_DOUBT), chance))
 
 
 def _df_of(moments: Moments, df: float | None) -> Floats | float | None:

@@ -1,50 +1,51 @@
-r"""Guaranteed estimates: valid by the sampling design, whatever the model.
+r"""Design-based estimates: valid by the sampling design, whatever the model.
 
 The first :math:`n` items of a :class:`~earmark.inference.sampling_design.SampleOrder` are a sample with known inclusion
-probabilities :math:`\pi_i`. A model's predictions :math:`m_i` are corrected by what the sample shows of their errors:
+probabilities :math:`\pi_i`. A model's predictions :math:`m_i` are corrected by a Horvitz–Thompson estimate of their
+errors from the sampled gains :math:`y_i`:
 
 .. math::
 
     \hat\theta_s = \sum_i W_{si}\, m_i + \sum_{i\ sampled} W_{si}\, \frac{y_i - m_i}{\pi_i}, \qquad
     \hat V_{st} = \sum_{i\ sampled} \frac{1 - \pi_i}{\pi_i^2}\, W_{si} W_{ti}\, (y_i - m_i)^2
 
-(the difference estimator of survey sampling [1]_, with the variance of priority sampling). A good model makes intervals
-narrow, a bad one makes them wide; neither makes them wrong. Differences of two systems take :math:`W_A - W_B` in the
-place of :math:`W_s`, so that what both retrieved at the same rank cancels. The variance is a sum of few terms
+(the difference estimator of survey sampling [1]_, with the variance of priority sampling). A good model gives narrow
+intervals and a bad model wide ones; both are valid. For the difference of two systems, :math:`W_A - W_B` replaces
+:math:`W_s`, so that documents which both retrieved at the same rank cancel. The variance is a sum of few terms
 :math:`c_i`, hence uncertain itself: intervals use Student's t with Satterthwaite's [2]_ degrees of freedom
 :math:`\nu = 2 (\sum c_i)^2 / \sum c_i^2`.
 
-**What a prediction may know.** The argument rests on :math:`m_i` being the same whether item :math:`i` is in the sample
-or not. So :math:`m_i` must not be told :math:`y_i`: for a sampled item it is the *leave-one-out* prediction, from all
-other sampled items. For an item outside the sample the ordinary prediction knows one judgment more than that, which
-biases estimates by a share of about :math:`1/n` of what one judgment changes in a prediction; leaving out the last item
-of the sample for those makes them unbiased exactly.
+**Which judgments a prediction may use.** The estimator is unbiased if :math:`m_i` is the same whether or not item
+:math:`i` is in the sample. So :math:`m_i` must not depend on :math:`y_i`: for a sampled item it is the *leave-one-out*
+prediction, from all other sampled items. For an item outside the sample, the ordinary prediction uses one judgment
+more, which biases estimates by about :math:`1/n` of the change that one judgment makes in a prediction; leaving out the
+last item of the sample for those items removes this bias exactly.
 
-**Adaptive judgments do not enter**, neither the sample (unless the order has reached them) nor the predictions. It is
-tempting to use them, and wrong:
+**Adaptive judgments are not used**, neither in the sample (unless the order has reached them) nor in the predictions.
+Two ways of using them look plausible and are biased:
 
-- :math:`m_i = y_i` for adaptively judged items outside the sample. Had the order reached the item, it would have
-  counted as :math:`m_i + (y_i - m_i)/\pi_i` with another :math:`m_i`, so on average it counts
-  :math:`y_i + (1 - \pi_i)(y_i - m_i)`: the errors of the model come back.
-- Leave-one-out predictions from all judgments, adaptive ones included. What an adaptive policy picks depends on the
+- Setting :math:`m_i = y_i` for adaptively judged items outside the sample. Had the order reached the item, it would
+  have contributed :math:`m_i + (y_i - m_i)/\pi_i` with another :math:`m_i`, so its expected contribution is
+  :math:`y_i + (1 - \pi_i)(y_i - m_i)`, which contains the error of the model.
+- Leave-one-out predictions from all judgments, including adaptive ones. The choices of an adaptive policy depend on the
   answers, so the presence of :math:`i` in the sample changes which of its neighbours are judged and thereby
-  :math:`m_i` itself, though :math:`y_i` was left out. A policy that looks around wherever it found something good then
-  predicts good items better *when they are sampled*, and estimates come out too low.
+  :math:`m_i` itself, although :math:`y_i` was left out. A policy that judges the neighbours of good items then
+  predicts good items better *when they are sampled*, and estimates are too low.
 
-:func:`sampled_gains` hides what does not belong to the sample; predict from what it returns. What was judged before the
-first item of the order was proposed is another matter: it cannot depend on the sample, so predictions may use all of
-it, and may be equal to the gains of those items.
+:func:`sampled_gains` hides the judgments outside the sample; predict from what it returns. Judgments made before the
+first item of the order was proposed cannot depend on the sample, so predictions may use all of them, and may be equal
+to the gains of those items.
 
-**Little seen is not little there.** Where most items are predicted well and a few are far off, a system none of whose
-few was sampled looks certain. So a variance that is less than a tenth of what the deviations of the whole sample would
-make it is replaced by that.
+**Variances that are too small by chance.** Where most items are predicted well and a few badly, a system for which none
+of the few was sampled has a variance near 0. So a variance below a tenth of the pooled variance, computed from the
+errors of the whole sample, is replaced by the pooled variance.
 
-**Nothing seen is not nothing there.** If all sampled gains behind a score are the same, or all predictions were
-exactly right, the formula says that nothing is uncertain. What is unseen may still deviate. Items that deviate, if
-their probabilities add up to :math:`\sum \pi_i = \lambda`, all escape the sample with probability at most
-:math:`e^{-\lambda}`, so at a level of 95% :math:`\lambda \le 3` (the rule of three [3]_), and they cannot
-deviate by more than the scale allows. Such estimates get an interval that wide. An interval has no width only where all
-items that matter for it are judged.
+**Samples without variation.** If all sampled gains that contribute to a score are equal, or all predictions are exactly
+right, the estimated variance is 0 although unsampled items may deviate. If the inclusion probabilities of deviating
+items add up to :math:`\sum \pi_i = \lambda`, the probability that none of them is sampled is at most
+:math:`e^{-\lambda}`, so at a level of 95% :math:`\lambda \le 3` (the rule of three [3]_), and no deviation exceeds
+the range of the scale. Such estimates get an interval of that width. An interval has width 0 only where all items that
+contribute to it are judged.
 
 References
 ----------
@@ -65,7 +66,7 @@ from scipy.sparse import csr_array, vstack
 
 from earmark.beliefs.beliefs import UNJUDGED
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
-from earmark.beliefs.exact import Sparse, system_weights
+from earmark.beliefs.exact_estimates import Sparse, system_weights
 from earmark.data.arrays import Bools, Floats, Ints, Segments
 from earmark.data.collection import Collection
 from earmark.data.scales import Scale
@@ -74,7 +75,7 @@ from earmark.inference.sampling_design import SampleOrder
 from earmark.measures.base import Measure
 
 MINIMUM_SAMPLE = 30
-"""How many sampled judgments an estimate needs: below, t intervals of most systems rest on one or two items each."""
+"""The smallest sample: with fewer judgments, t intervals of most systems depend on one or two items each."""
 
 GUARANTEED = "guaranteed by the sampling design, whatever the model"
 EXACT = "exact: everything that matters is judged"
@@ -82,15 +83,15 @@ EXACT = "exact: everything that matters is judged"
 _SUSPICIOUSLY_SMALL = 0.1
 
 FLOOR_DF = 4.0
-"""Student's t whose tails are nearest to the exponential ones of the rule of three between levels of 80% and 99%."""
+"""The degrees of freedom of t with tails closest to the exponential of the rule of three, for levels of 80% to 99%."""
 
-# Predictions and gains that differ by less than this share of the top gain are the same.
+# Predictions and gains that differ by less than this share of the top gain are equal.
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class DesignResult:
-    """Estimates by a sampling design, and what they rest on.
+    """Estimates by a sampling design, the size of the sample and the kind of guarantee.
 
     Attributes
     ----------
@@ -99,7 +100,7 @@ class DesignResult:
     sampled : int
         How many items (or whole queries) the sample holds.
     guarantee : str
-        What is promised, in words.
+        In words.
     """
 
     estimates: Estimates
@@ -108,7 +109,7 @@ class DesignResult:
 
 
 def sampled_gains(order: SampleOrder, judged_gain: Floats) -> Floats:
-    """Hide the judgments that do not belong to the sample, so that predictions cannot use them.
+    """Hide the judgments outside the sample, so that predictions cannot use them.
 
     Parameters
     ----------
@@ -164,15 +165,15 @@ def estimate_by_design(
     scale : Scale
         The scale of the gains.
     order : SampleOrder
-        In which items were to be judged, fixed before anything was.
+        The order in which items were to be judged, fixed before anything was judged.
     judged_gain : ndarray of float, shape (items,)
-        The gain of every judged item, negative for the others, adaptive picks included: what of it is the sample is
-        found out here.
+        The gain of every judged item, including adaptively chosen ones, negative for the others. The sample is
+        determined from it and the order.
     prediction : ndarray of float, shape (items,)
-        For sampled items predicted from all sampled items but itself, for others from the sample; see the top of this
-        module for what it must not know.
+        Of a sampled item, from all other sampled items; of another item, from the sample. The top of this module says
+        which judgments it must not use.
     level : float, 0..1
-        The level at which intervals will be asked for, where the rule of three has to stand in.
+        The level of intervals, needed where the rule of three applies.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def estimate_by_design(
 
 
 class DesignEstimator:
-    """Estimates of a linear measure by a sampling design, again and again as items are judged.
+    """Design-based estimates of a linear measure, updated as items are judged.
 
     Parameters
     ----------
@@ -239,7 +240,7 @@ def weight_rows(weights: Sparse) -> Sparse:
 
 
 def check_order(order: SampleOrder, rows: Sparse) -> None:
-    """Refuse an order that is about other items, or that would never reach some that matter."""
+    """Raise an error if an order is about other items or has size 0 for items with a weight."""
     if order.size.size != rows.shape[1]:
         raise ParameterError(f"expected an order of {rows.shape[1]} items, got one of {order.size.size}")
     if np.any(order.size[rows.indices] == 0):
@@ -247,7 +248,7 @@ def check_order(order: SampleOrder, rows: Sparse) -> None:
 
 
 def check_items(order: SampleOrder, judged_gain: Floats, prediction: Floats) -> None:
-    """Refuse gains and predictions that are not one for every item."""
+    """Raise an error unless there is one finite gain and prediction for every item."""
     for name, values in (("judged_gain", judged_gain), ("prediction", prediction)):
         if values.shape != order.size.shape:
             raise ParameterError(f"expected '{name}' for each of {order.size.size} items, got shape {values.shape}")
@@ -256,7 +257,7 @@ def check_items(order: SampleOrder, judged_gain: Floats, prediction: Floats) -> 
 
 
 def enough_sampled(order: SampleOrder, judged: Bools) -> int:
-    """Return the size of the sample, or refuse one that is too small for any guarantee."""
+    """Return the size of the sample, or raise an error if it is too small for a guarantee."""
     n = order.prefix(judged)
     if n >= min(MINIMUM_SAMPLE, order.n_needed):
         return n
@@ -270,7 +271,7 @@ def enough_sampled(order: SampleOrder, judged: Bools) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What was sampled, with which probabilities, and what was predicted; all of shape (items,).
+    """Sampled items, inclusion probabilities, gains and predictions; all of shape (items,).
 
     Attributes
     ----------
@@ -289,7 +290,7 @@ class Sample:
 
 
 def corrected_sums(rows: Sparse, sample: Sample, known: Bools, *, top: float, level: float) -> Moments:
-    """Estimate weighted sums of gains from predictions and a sample that corrects them.
+    """Estimate weighted sums of gains by the difference estimator.
 
     Parameters
     ----------
@@ -297,11 +298,11 @@ def corrected_sums(rows: Sparse, sample: Sample, known: Bools, *, top: float, le
         The weights of every sum.
     sample : Sample
     known : ndarray of bool, shape (rows,)
-        Sums about which nothing is left to learn: they are added up from the judgments, with no variance.
+        Sums whose items are all judged: they are computed from the judgments, with variance 0.
     top : float
         The highest possible gain; the lowest is 0.
     level : float, 0..1
-        Of the intervals where the rule of three stands in.
+        Of the intervals where the rule of three applies.
 
     Returns
     -------
@@ -313,8 +314,8 @@ def corrected_sums(rows: Sparse, sample: Sample, known: Bools, *, top: float, le
     terms = (1.0 - inclusion) * (error / inclusion) ** 2
     squares = rows.power(2)
     variance: Floats = squares @ terms
-    spread: Floats = squares.power(2) @ terms**2
-    df = np.divide(2.0 * variance**2, spread, out=np.full(variance.shape, FLOOR_DF), where=spread > 0)
+    fourth: Floats = squares.power(2) @ terms**2
+    df = np.divide(2.0 * variance**2, fourth, out=np.full(variance.shape, FLOOR_DF), where=fourth > 0)
     pooled, pooled_df = _pooled(squares, sample, error)
     lucky = (variance > 0) & (variance < _SUSPICIOUSLY_SMALL * pooled)
     variance[lucky], df[lucky] = pooled[lucky], pooled_df
@@ -329,7 +330,7 @@ def corrected_sums(rows: Sparse, sample: Sample, known: Bools, *, top: float, le
 
 
 def _pooled(squares: Sparse, sample: Sample, error: Floats) -> tuple[Floats, float]:
-    r"""Return the variances if all items deviated alike, :math:`\sigma^2 \sum_i W_i^2 (1 - \pi_i)/\pi_i`.
+    r"""Return the variances for equal mean squared errors, :math:`\sigma^2 \sum_i W_i^2 (1 - \pi_i)/\pi_i`.
 
     :math:`\sigma^2` is the mean squared error of predictions over the whole sample, weighed by :math:`1/\pi_i`, with
     its own degrees of freedom.
@@ -345,7 +346,7 @@ def _pooled(squares: Sparse, sample: Sample, error: Floats) -> tuple[Floats, flo
 
 
 def most_unseen(level: float) -> float:
-    r"""Return :math:`\lambda = -\ln(1 - level)`: to how much the probabilities of unseen deviating items may add up."""
+    r"""Return :math:`\lambda = -\ln(1 - level)`: the largest total inclusion probability of unseen deviations."""
     if not 0 < level < 1:
         raise ParameterError(f"the level of an interval is between 0 and 1, got {level:g}")
     return -math.log1p(-level)
@@ -364,7 +365,7 @@ def floor_variance(width: Floats, *, level: float) -> Floats:
 
 
 def _suspicious(rows: Sparse, sample: Sample, top: float) -> list[tuple[Ints, Floats]]:
-    """Find sums whose sample shows no variation, and what the gains then look like, shape (suspects, 1 or items)."""
+    """Find sums whose sample shows no variation, and the pattern of its gains, shape (suspects, 1 or items)."""
     segments = Segments(rows.indptr.astype(np.int64))
     seen = sample.sampled[rows.indices]
     gain = sample.judged_gain[rows.indices]
@@ -378,7 +379,7 @@ def _suspicious(rows: Sparse, sample: Sample, top: float) -> list[tuple[Ints, Fl
 
 
 def _rule_of_three(rows: Sparse, sample: Sample, mean: Floats, pattern: Floats, *, top: float, level: float) -> Floats:
-    r"""Return how far sums may be off if all sampled gains follow a pattern and unseen ones need not.
+    r"""Return the largest error of sums if all sampled gains follow a pattern and unseen ones need not.
 
     With :math:`f` the pattern, :math:`|\sum_i W_i f_i - \hat\theta| + \min(\sum_{unseen} |W_i| b_i,
     \lambda \max_{unseen} |W_i| b_i / \pi_i)`, :math:`b_i = \max(f_i, top - f_i)`, :math:`\lambda = -\ln(1 - level)`.
@@ -394,26 +395,15 @@ def _rule_of_three(rows: Sparse, sample: Sample, mean: Floats, pattern: Floats, 
 
 def no_entry(rows: Sparse, items: Bools) -> Bools:
     """Tell which rows have no weight for any of some items."""
-    none: Bools = Segments(rows.indptr.astype(np.int64)).sum(items[rows.indices]) == 0
-    return none
+    return np.asarray(Segments(rows.indptr.astype(np.int64)).sum(items[rows.indices]) == 0)
 
 
 def as_estimates(found: Moments, rows: Sparse, collection: Collection, measure: Measure, judged: int) -> Estimates:
-    """Sort what was found about the rows of systems and of pairs into estimates."""
+    """Make estimates of the moments of the rows of systems and of pairs."""
     n_systems = len(collection.systems)
-    a, b = all_pairs(n_systems)
     assert found.df is not None
     scores = Moments.exact(found.mean[:n_systems], found.variance[:n_systems], df=found.df[:n_systems])
     difference = without_noise(found.mean[n_systems:], scores.mean)
-    return Estimates(
-        systems=collection.systems,
-        measure=measure,
-        scores=scores,
-        a=a,
-        b=b,
-        differences=Moments.exact(difference, found.variance[n_systems:], df=found.df[n_systems:]),
-        identical=np.diff(rows.indptr)[n_systems:] == 0,
-        queries=len(collection.queries),
-        items=collection.n_items,
-        judged=judged,
-    )
+    differences = Moments.exact(difference, found.variance[n_systems:], df=found.df[n_systems:])
+    identical = np.diff(rows.indptr)[n_systems:] == 0
+    return Estimates.of(collection, measure, scores, differences, identical=identical, judged=judged)

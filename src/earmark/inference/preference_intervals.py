@@ -42,7 +42,8 @@ from numpy.typing import NDArray
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.preferences import PairTable
 from earmark.errors import ParameterError
-from earmark.measures.preference import weighted_share
+from earmark.inference.proportions import wilson_interval
+from earmark.measures.preference_precision import weighted_share
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +111,12 @@ class SharedErrors:
         query = _contrast(self.query, a, b) * inflation
         document, alone = _contrast(self.document, a, b), _contrast(self.alone, a, b)
         together = query + document - _contrast(self.both, a, b)
-        most: Floats = np.maximum.reduce([together, query, document, alone, np.zeros_like(alone)])
-        return most
+        return np.asarray(np.maximum.reduce([together, query, document, alone, np.zeros_like(alone)]))
 
 
 def _contrast(products: Floats, a: Ints, b: Ints) -> Floats:
     own = products[a, a]
-    contrast: Floats = np.where(a == b, own, own + products[b, b] - 2 * products[a, b])
-    return contrast
+    return np.asarray(np.where(a == b, own, own + products[b, b] - 2 * products[a, b]))
 
 
 def _products(errors: Floats, *labels: Ints) -> Floats:
@@ -128,8 +127,7 @@ def _products(errors: Floats, *labels: Ints) -> Floats:
     group = np.unique(np.concatenate(labels), return_inverse=True)[1]
     n_groups = int(group.max(initial=-1)) + 1
     sums = np.array([np.bincount(group, np.tile(row, len(labels)), n_groups) for row in errors])
-    products: Floats = sums @ sums.T
-    return products
+    return np.asarray(sums @ sums.T)
 
 
 def clustered_shares(
@@ -167,15 +165,14 @@ def clustered_shares(
     df = np.minimum(n_queries, _count_groups(counted, pairs.first_index, pairs.second_index)) - 1
 
     def quantile(df: Ints) -> Floats:
-        reach: Floats = np.where(df > 0, student.ppf((1 + level) / 2, np.maximum(df, 1)), np.nan)
-        return reach
+        return np.asarray(np.where(df > 0, student.ppf((1 + level) / 2, np.maximum(df, 1)), np.nan))
 
     every = np.arange(share.size)
     flat = (share == 0) | (share == 1)
     variance = shared.variance(every, every, n_queries)
     # Where all pairs agree there is no spread to see, and every query counts as one observation.
     observations = np.where(flat, n_queries, share * (1 - share) / np.where(variance > 0, variance, 1))
-    low, high = _wilson(share, observations, quantile(df))
+    low, high = wilson_interval(share, observations, quantile(df))
 
     a, b = np.triu_indices(share.size, k=1)
     difference = share[a] - share[b]
@@ -208,15 +205,6 @@ def _count_groups(counted: Bools, *labels: Ints) -> Ints:
     return np.array(
         [np.unique(np.concatenate([label[row] for label in labels])).size for row in counted], dtype=np.int64
     )
-
-
-def _wilson(share: Floats, observations: Floats, quantile: Floats) -> tuple[Floats, Floats]:
-    """Return the ends of Wilson's interval for a share of so many observations."""
-    n = np.where(observations > 0, observations, np.nan)
-    shrink = 1 + quantile**2 / n
-    centre = (share + quantile**2 / (2 * n)) / shrink
-    reach = quantile / shrink * np.sqrt(share * (1 - share) / n + quantile**2 / (4 * n**2))
-    return np.clip(centre - reach, 0.0, share), np.clip(centre + reach, share, 1.0)
 
 
 def _same_rows(correct: Bools, counted: Bools, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> NDArray[np.bool_]:

@@ -22,7 +22,12 @@ import polars as pl
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.inference.preference_intervals import ClusteredShares, clustered_shares
-from earmark.measures.preference import AgreementLevel, PreferenceOutcomes, PreferencePrecision, preference_precision
+from earmark.measures.preference_precision import (
+    AgreementLevel,
+    PreferenceOutcomes,
+    PreferencePrecision,
+    preference_precision,
+)
 from earmark.wording import counted
 
 # Strengths that differ by less than this share of the largest differ by rounding alone.
@@ -176,5 +181,4 @@ def strength_t_p_values(signed_strength: Floats, counted: Bools, a: Ints, b: Int
     per_pair = np.where(testable, 1 / np.maximum(n[a], 1) + 1 / np.maximum(n[b], 1), 1.0)
     tested = 2 * student.sf(difference / np.sqrt(np.where(spread, variance, 1.0) * per_pair), df)
     certain = np.where(difference <= rounding, 1.0, 0.0)
-    p_value: Floats = np.where(testable, np.where(spread, tested, certain), np.nan)
-    return p_value
+    return np.asarray(np.where(testable, np.where(spread, tested, certain), np.nan))

@@ -39,7 +39,7 @@ import numpy as np
 import numpy.typing as npt
 
 from earmark.errors import ParameterError
-from earmark.inference.ranks import average_ranks
+from earmark.inference.rank_tests import average_ranks
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,26 +1,27 @@
-r"""The order in which a sample with known probabilities is judged, and what those probabilities are.
+r"""Sampling designs: orders in which items are judged, and their inclusion probabilities.
 
-*Priority sampling* [1]_: every item :math:`i` has a size :math:`p_i > 0`, how much depends on it, and a random number
-:math:`u_i` between 0 and 1 drawn once (:mod:`earmark.data.permanent`). Items are judged in increasing order of
-:math:`r_i = u_i / p_i`. After :math:`n` judgments, let :math:`\tau` be the :math:`r` of the first item that is not
-judged. Seen from one item, with the numbers of all others held fixed, it is in the sample when its own number is below
-:math:`p_i \tau`, so it was included with probability
+*Priority sampling* [1]_: every item :math:`i` has a size :math:`p_i > 0`, its importance, and a random number
+:math:`u_i` between 0 and 1 drawn once (:mod:`earmark.data.permanent_random_numbers`). Items are judged in increasing
+order of :math:`r_i = u_i / p_i`. After :math:`n` judgments, let :math:`\tau` be the :math:`r` of the first item that is
+not judged. Given the random numbers of all other items, an item is in the sample if its own number is below
+:math:`p_i \tau`, so its inclusion probability is
 
 .. math:: \pi_i = \min(1,\; p_i\, \tau),
 
-and terms :math:`1[i\ sampled]/\pi_i` have mean 1 and no correlation with each other. The first :math:`n` items of the
-order are such a sample for every :math:`n`: samples are nested, each look at a campaign is a valid one, and
-probabilities are worked out anew at each look and never stored.
+and the terms :math:`1[i\ sampled]/\pi_i` have mean 1 and are uncorrelated. The first :math:`n` items of the order are
+such a sample for every :math:`n`: samples are nested, estimates are valid at every look, and inclusion probabilities
+are computed at each look and never stored.
 
-**What the sample is.** The longest prefix of the order that is fully judged (:meth:`SampleOrder.prefix`). An item in
-that prefix is in the sample however it came to be judged: the order was fixed before anybody judged anything. An item
-that an adaptive policy picked further down the order is not, as nobody knows the probability with which it was picked.
+**The sample** is the longest prefix of the order that is fully judged (:meth:`SampleOrder.prefix`). An item in that
+prefix is in the sample whoever chose to judge it, since the order was fixed before anything was judged. An item that an
+adaptive policy picked further down the order is not in the sample, as its inclusion probability is unknown.
 
-**Sizes.** The variance of the difference of two systems is made of :math:`(W_{Ai} - W_{Bi})^2`, that of one system's
-score of :math:`W_{Ai}^2`. :func:`sizes` balances both over all pairs and systems.
+**Sizes.** The variance of the difference of two systems is a sum over :math:`(W_{Ai} - W_{Bi})^2`, that of one system's
+score a sum over :math:`W_{Ai}^2`. :func:`sizes` balances both over all pairs and systems.
 
-Normalised measures look at queries as a whole. For them :class:`QueryOrder` puts the queries in random order and
-judges one after the other; complete queries at its front are a simple random sample of all.
+The score of a normalised measure depends on all items of a query. For these measures :class:`QueryOrder` puts the
+queries in random order, to be judged one after the other; the complete queries at its front are a simple random sample
+of all queries.
 
 References
 ----------
@@ -36,10 +37,10 @@ from typing import Protocol
 
 import numpy as np
 
-from earmark.beliefs.exact import Sparse, system_weights
+from earmark.beliefs.exact_estimates import Sparse, system_weights
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.permanent import item_numbers, query_numbers
+from earmark.data.permanent_random_numbers import item_numbers, query_numbers
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure
@@ -58,7 +59,7 @@ class JudgingOrder(Protocol):
 
 
 def sizes(weights: Sparse, variance: Floats | None = None) -> Floats:
-    r"""Return how much depends on every item, in proportion to which it should be sampled.
+    r"""Return the size of every item, to which its inclusion probability is proportional.
 
     .. math:: p_i = \sqrt{\Bigl(\frac{S \sum_A W_{Ai}^2 - (\sum_A W_{Ai})^2}{S - 1} + \frac14 \sum_A W_{Ai}^2\Bigr)
         v_i}
@@ -72,8 +73,8 @@ def sizes(weights: Sparse, variance: Floats | None = None) -> Floats:
     weights : scipy.sparse.csr_array of float, shape (systems, items)
         What the gain of every item adds to the score of every system.
     variance : ndarray of float, shape (items,), above 0, optional
-        :math:`v_i`, how far the gain of every item is expected to be off its prediction. It has to be fixed before
-        anything is judged, as the order depends on it. By default the same for all, which does as well in practice.
+        :math:`v_i`, the expected squared error of the prediction of every item's gain. It has to be fixed before
+        anything is judged, as the order depends on it. By default the same for all, which performs as well.
 
     Returns
     -------
@@ -101,21 +102,21 @@ def sizes(weights: Sparse, variance: Floats | None = None) -> Floats:
     if variance.shape != (n_items,):
         raise ParameterError(f"expected a variance for each of {n_items} items, got shape {variance.shape}")
     if not np.all(np.isfinite(variance) & (variance > 0)):
-        # An item of size 0 would never be sampled, and no guarantee could cover it.
+        # An item of size 0 would never be sampled, so no guarantee would hold for it.
         raise ParameterError("expected finite variances above 0 for the sizes of a sample")
     return np.sqrt(importance * variance)
 
 
 @dataclass(frozen=True, eq=False)
 class SampleOrder:
-    r"""The order in which items are judged so that every prefix is a sample with known probabilities.
+    r"""An order of items in which every prefix is a sample with known inclusion probabilities.
 
     Parameters
     ----------
     number : ndarray of float, shape (items,), above 0 and below 1
         :math:`u_i`, permanent random numbers.
     size : ndarray of float, shape (items,), 0 or more
-        :math:`p_i`. Items of size 0 matter to no system: they come last, and no sample needs them.
+        :math:`p_i`. Items of size 0 have no weight in any score: they come last and are never needed.
 
     Examples
     --------
@@ -169,9 +170,8 @@ class SampleOrder:
 
     @cached_property
     def rank_number(self) -> Floats:
-        """:math:`r_i = u_i / p_i`, shape (items,); infinite for items that do not matter."""
-        ratio: Floats = np.divide(self.number, self.size, out=np.full(self.size.shape, np.inf), where=self.size > 0)
-        return ratio
+        """:math:`r_i = u_i / p_i`, shape (items,); infinite for items of size 0."""
+        return np.asarray(np.divide(self.number, self.size, out=np.full(self.size.shape, np.inf), where=self.size > 0))
 
     @cached_property
     def order(self) -> Ints:
@@ -180,16 +180,16 @@ class SampleOrder:
 
     @property
     def priority(self) -> Floats:
-        """:math:`1 / r_i`, shape (items,); 0 for items that do not matter."""
+        """:math:`1 / r_i`, shape (items,); 0 for items of size 0."""
         return self.size / self.number
 
     @property
     def n_needed(self) -> int:
-        """How many items matter to some system."""
+        """How many items have a weight in some score."""
         return int(np.count_nonzero(self.size))
 
     def prefix(self, judged: Bools) -> int:
-        """Return how long the longest fully judged prefix of the order is: the size of the sample.
+        """Return the length of the longest fully judged prefix of the order: the size of the sample.
 
         Parameters
         ----------
@@ -215,18 +215,17 @@ class SampleOrder:
         Parameters
         ----------
         n : int
-            From 0 to the number of items that matter.
+            From 0 to `n_needed`.
 
         Returns
         -------
         ndarray of float, shape (items,), 0..1
-            1 throughout where everything that matters is in the sample. Items that do not matter have 1.
+            1 for all items if the sample is complete, and always for items of size 0.
         """
         self._check(n)
         if n == self.n_needed:
             return np.ones(self.size.size)
         threshold = self.rank_number[self.order[n]]
-        # Items that matter to nobody are known well enough without being judged.
         return np.where(self.size > 0, np.minimum(1.0, self.size * threshold), 1.0)
 
     def _check(self, n: int) -> None:

@@ -1,23 +1,25 @@
 """Which systems differ? Tests between all pairs of systems on the queries they were all asked.
 
-:func:`compare_scores` is the front door: a matrix of scores (systems × queries, higher is better), the name
-of a test, and out comes one :class:`PairwiseTests` with a line per pair. The tests, and what each asks:
+:func:`compare_scores` takes a matrix of scores (systems × queries, higher is better) and the name of a test, and
+returns :class:`PairwiseTests`, which is the same for all tests. The tests and their null hypotheses:
 
 ============== ========================================================== ============= ===========
-test           question                                                   effect size   interval
+test           null hypothesis                                            effect size   interval
 ============== ========================================================== ============= ===========
-friedman-tukey do mean ranks differ? (as MIREX reports)                   dominance     none
-t              do means differ, where differences are about normal?       Cohen's d_z   Student
-wilcoxon       do positive and negative differences balance, by rank?     rank-biserial none
-permutation    could the signs of the differences be coin tosses?         Cohen's d_z   none
-bootstrap      would the mean difference survive other such queries?      Cohen's d_z   bootstrap-t
+friedman-tukey equal mean ranks (as MIREX reports)                        dominance     none
+t              mean difference 0, differences about normal                Cohen's d_z   Student
+wilcoxon       differences symmetric about 0, by signed ranks             rank-biserial none
+permutation    signs of the differences are random                        Cohen's d_z   none
+bootstrap      mean difference 0 in the population of queries             Cohen's d_z   bootstrap-t
 ============== ========================================================== ============= ===========
 
-All tests are two-sided and paired by query. A pair is significant when its *adjusted* p-value is at most
-alpha. Intervals are for one pair at a time, with confidence ``1 - alpha``: they are not widened for the
-number of pairs. An interval excludes zero exactly when the p-value of its pair, *not* adjusted, is at most alpha.
+All tests are two-sided and paired by query. The statistics are described in
+:mod:`~earmark.inference.rank_tests` and :mod:`~earmark.inference.resampling`; t is Student's paired t-test,
+``t = mean(d) / (sd(d) / sqrt(n))`` with ``n - 1`` degrees of freedom. A pair is significant when its *adjusted*
+p-value is at most alpha. Intervals are for one pair at a time, with confidence ``1 - alpha``: they are not widened for
+the number of pairs. An interval excludes zero exactly when the p-value of its pair, *not* adjusted, is at most alpha.
 
-What happens at the edges: identical systems have difference 0 and p = 1. A difference that is the same
+Special cases: identical systems have difference 0 and p = 1. A difference that is the same
 non-zero number on every query has no variance, so t is infinite and its p = 0; the bootstrap gives the
 smallest p-value it can, the other tests what the number of queries allows. Where only a few queries differ, or
 there are no more than three, the interval of the bootstrap is unbounded: -∞ to ∞. One system has no pairs. One
@@ -34,41 +36,137 @@ References
 from __future__ import annotations
 
 import math
-from typing import get_args
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from scipy.special import stdtr, stdtrit
 
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.inference.effect_sizes import (
+    Wins,
     cohens_dz,
     count_wins,
     rank_biserial,
     ratio_or_infinite,
     standard_deviation,
 )
-from earmark.inference.multiple import CorrectionName
-from earmark.inference.pairs import PairedDifferences, check_scores, paired_differences, round_to_multiples
-from earmark.inference.pairwise import Omnibus, PairwiseTests, TestName, assemble
+from earmark.inference.multiple_comparisons import CorrectionName, adjust_p_values, indistinguishable_groups
+from earmark.inference.paired_differences import (
+    PairedDifferences,
+    check_scores,
+    paired_differences,
+    round_to_multiples,
+)
 from earmark.inference.rank_tests import friedman_ranks, signed_ranks, tukey_range
 from earmark.inference.resampling import bootstrap_differences, sign_flip_p_values
+from earmark.wording import counted
 
-__all__ = [
-    "Omnibus",
-    "PairwiseTests",
-    "TestName",
-    "bootstrap",
-    "compare_scores",
-    "friedman_tukey",
-    "paired_t",
-    "permutation",
-    "wilcoxon",
-]
+TestName = Literal["friedman-tukey", "t", "wilcoxon", "permutation", "bootstrap"]
+EffectName = Literal["dominance", "cohens-dz", "rank-biserial"]
 
 MIN_RESAMPLES = 10_000
 """The number of resamples where none is given, unless many pairs under Holm's correction need more."""
+
+
+@dataclass(frozen=True)
+class Omnibus:
+    """A test of whether any two systems differ at all.
+
+    Attributes
+    ----------
+    statistic : float
+        Friedman's χ².
+    df : int
+        Degrees of freedom.
+    p_value : float, in [0, 1]
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseTests(Display):
+    """Tests between all pairs of systems; arrays of shape (pairs,) unless said otherwise.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    correction : str
+        How p-values were adjusted: ``holm``, ``bh``, ``none``, or ``tukey`` where the test does so itself.
+    alpha : float
+        Level of significance.
+    a, b : int array
+        Indices of the two systems, ``a < b``.
+    difference : float array
+        Mean score of `a` minus mean score of `b`.
+    statistic : float array
+        q (friedman-tukey), t, W⁺ (wilcoxon), or the mean difference (permutation); t again for the bootstrap.
+    p_value, p_adjusted : float array, in [0, 1]
+        Two-sided, of the pair alone and adjusted for all pairs. Equal for friedman-tukey, whose p-value is
+        for the family of all pairs.
+    significant : bool array
+        ``p_adjusted <= alpha``.
+    effect : str
+        Which effect size is given: ``dominance``, ``cohens-dz`` or ``rank-biserial``.
+    effect_size : float array
+        Positive speaks for `a`.
+    wins, ties, losses : int array
+        Queries on which `a` scores higher than `b`, the same, lower.
+    low, high : float array
+        Interval for `difference`, NaN where the test has none.
+    ranked_by : float array, shape (systems,)
+        What the ranking is by: mean rank (friedman-tukey, the higher the better) or mean score.
+    order : int array, shape (systems,)
+        Systems from best to worst.
+    groups : tuple of tuples of int
+        Stretches of the ranking without significant differences; see
+        :func:`~earmark.inference.multiple_comparisons.indistinguishable_groups`.
+    omnibus : Omnibus or None
+        Friedman's test for friedman-tukey on two or more systems, otherwise none.
+    """
+
+    test: TestName
+    correction: CorrectionName | Literal["tukey"]
+    alpha: float
+    a: Ints
+    b: Ints
+    difference: Floats
+    statistic: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    significant: Bools
+    effect: EffectName
+    effect_size: Floats
+    wins: Ints
+    ties: Ints
+    losses: Ints
+    low: Floats
+    high: Floats
+    ranked_by: Floats
+    order: Ints
+    groups: tuple[tuple[int, ...], ...]
+    omnibus: Omnibus | None
+
+    @property
+    def superiority(self) -> Floats:
+        """Probability that `a` beats `b` on a query drawn at random, ties counted half; shape (pairs,)."""
+        return Wins(wins=self.wins, ties=self.ties, losses=self.losses).superiority
+
+    def _summary(self) -> Summary:
+        """Show the pairs, the smallest p-value first."""
+        columns = ("a", "b", "difference", "statistic", "p_value", "p_adjusted", "significant", "effect_size")
+        frame = pl.DataFrame({name: getattr(self, name) for name in columns}).sort("p_adjusted", maintain_order=True)
+        systems, differ = counted(self.ranked_by.size, "system"), int(self.significant.sum())
+        sentence = f"{differ:,} of {counted(self.a.size, 'pair')} of {systems} significant by {self.test}"
+        return Summary(f"{sentence}, {self.correction} at {self.alpha:g}", [DisplayTable(frame)])
 
 
 def compare_scores(
@@ -109,190 +207,107 @@ def compare_scores(
     >>> result.p_value.tolist(), result.significant.tolist(), result.groups
     ([0.03125], [True], ((0,), (1,)))
     """
-    if test == "friedman-tukey":
-        return friedman_tukey(scores, alpha=alpha)
-    if test == "t":
-        return paired_t(scores, correction=correction, alpha=alpha)
-    if test == "wilcoxon":
-        return wilcoxon(scores, correction=correction, alpha=alpha)
     if test not in get_args(TestName):
         raise ParameterError(f"unknown test {test!r}, choose from {', '.join(get_args(TestName))}")
-    if rng is None:
-        raise ParameterError(f"the {test} test draws at random: pass rng=numpy.random.default_rng(seed)")
-    resampling_test = permutation if test == "permutation" else bootstrap
-    return resampling_test(scores, correction=correction, alpha=alpha, n_resamples=n_resamples, rng=rng)
-
-
-def friedman_tukey(scores: npt.ArrayLike, *, alpha: float = 0.05) -> PairwiseTests:
-    """Friedman's test and Tukey's comparisons of mean ranks, as MIREX reports them.
-
-    ``q = |R_a - R_b| / sqrt(σ²/n)`` on the mean ranks R, referred to the studentized range of as many groups
-    as there are systems; see :mod:`earmark.inference.rank_tests`. Pairs are compared whether or not
-    Friedman's test is significant. Mean ranks decide, so `difference` can have the opposite sign: `ranked_by`
-    says which system is ahead.
-
-    Parameters
-    ----------
-    scores : array-like, shape (systems, queries)
-    alpha : float, in (0, 1)
-    """
-    matrix, pairs = _prepare(scores, alpha=alpha)
-    friedman = friedman_ranks(round_to_multiples(matrix, pairs.resolution))
-    statistic, p_value = tukey_range(friedman, pairs.a, pairs.b, n_queries=matrix.shape[1])
-    omnibus = None
-    if len(matrix) > 1:
-        omnibus = Omnibus(statistic=friedman.statistic, df=friedman.df, p_value=friedman.p_value)
-    return assemble(
-        matrix,
-        pairs,
-        test="friedman-tukey",
-        correction="tukey",
-        alpha=alpha,
-        statistic=statistic,
-        p_value=p_value,
-        effect="dominance",
-        effect_size=count_wins(pairs.values).dominance,
-        ranked_by=friedman.mean_ranks,
-        omnibus=omnibus,
-    )
-
-
-def paired_t(scores: npt.ArrayLike, *, correction: CorrectionName = "holm", alpha: float = 0.05) -> PairwiseTests:
-    """Student's paired t-test: ``t = mean(d) / (sd(d) / sqrt(n))`` with ``n - 1`` degrees of freedom.
-
-    Parameters
-    ----------
-    scores : array-like, shape (systems, queries)
-    correction : {'holm', 'bh', 'none'}
-    alpha : float, in (0, 1)
-    """
-    matrix, pairs = _prepare(scores, alpha=alpha)
-    n_queries = matrix.shape[1]
-    mean = pairs.values.mean(axis=1)
-    statistic = _t_statistic(pairs.values)
-    margin = float(stdtrit(n_queries - 1, 1 - alpha / 2)) * standard_deviation(pairs.values) / math.sqrt(n_queries)
-    return assemble(
-        matrix,
-        pairs,
-        test="t",
-        correction=correction,
-        alpha=alpha,
-        statistic=statistic,
-        p_value=2 * stdtr(n_queries - 1, -np.abs(statistic)),
-        effect="cohens-dz",
-        effect_size=cohens_dz(pairs.values),
-        low=mean - margin,
-        high=mean + margin,
-    )
-
-
-def wilcoxon(scores: npt.ArrayLike, *, correction: CorrectionName = "holm", alpha: float = 0.05) -> PairwiseTests:
-    """Wilcoxon's signed-rank test, queries that tie left out.
-
-    Exact up to 50 queries that are not ties, normal beyond; see :mod:`earmark.inference.rank_tests`.
-
-    Parameters
-    ----------
-    scores : array-like, shape (systems, queries)
-    correction : {'holm', 'bh', 'none'}
-    alpha : float, in (0, 1)
-    """
-    matrix, pairs = _prepare(scores, alpha=alpha)
-    ranks = signed_ranks(pairs.values)
-    return assemble(
-        matrix,
-        pairs,
-        test="wilcoxon",
-        correction=correction,
-        alpha=alpha,
-        statistic=ranks.positive,
-        p_value=ranks.p_value,
-        effect="rank-biserial",
-        effect_size=rank_biserial(ranks.positive, ranks.total),
-    )
-
-
-def permutation(
-    scores: npt.ArrayLike,
-    *,
-    rng: np.random.Generator,
-    n_resamples: int | None = None,
-    correction: CorrectionName = "holm",
-    alpha: float = 0.05,
-) -> PairwiseTests:
-    """Paired sign-flip test of the mean difference, ``p = (1 + #{T* >= T}) / (1 + n_resamples)``.
-
-    Parameters
-    ----------
-    scores : array-like, shape (systems, queries)
-    rng : numpy.random.Generator
-    n_resamples : int, optional
-        As in :func:`compare_scores`.
-    correction : {'holm', 'bh', 'none'}
-    alpha : float, in (0, 1)
-    """
-    matrix, pairs = _prepare(scores, alpha=alpha)
-    n_resamples = _enough_resamples(n_resamples, n_pairs=pairs.a.size, correction=correction, alpha=alpha)
-    return assemble(
-        matrix,
-        pairs,
-        test="permutation",
-        correction=correction,
-        alpha=alpha,
-        statistic=pairs.values.mean(axis=1),
-        p_value=sign_flip_p_values(pairs.values, n_resamples=n_resamples, rng=rng, resolution=pairs.resolution),
-        effect="cohens-dz",
-        effect_size=cohens_dz(pairs.values),
-    )
-
-
-def bootstrap(
-    scores: npt.ArrayLike,
-    *,
-    rng: np.random.Generator,
-    n_resamples: int | None = None,
-    correction: CorrectionName = "holm",
-    alpha: float = 0.05,
-) -> PairwiseTests:
-    """Paired bootstrap over queries: studentized shift test and symmetric bootstrap-t interval.
-
-    Both come from the same resamples, so the interval excludes zero exactly when ``p_value <= alpha``. See
-    :mod:`earmark.inference.resampling`, also for how often the intervals cover the mean difference.
-
-    Parameters
-    ----------
-    scores : array-like, shape (systems, queries)
-    rng : numpy.random.Generator
-    n_resamples : int, optional
-        As in :func:`compare_scores`.
-    correction : {'holm', 'bh', 'none'}
-    alpha : float, in (0, 1)
-    """
-    matrix, pairs = _prepare(scores, alpha=alpha)
-    n_resamples = _enough_resamples(n_resamples, n_pairs=pairs.a.size, correction=correction, alpha=alpha)
-    resampled = bootstrap_differences(
-        pairs.values, n_resamples=n_resamples, alpha=alpha, rng=rng, resolution=pairs.resolution
-    )
-    return assemble(
-        matrix,
-        pairs,
-        test="bootstrap",
-        correction=correction,
-        alpha=alpha,
-        statistic=_t_statistic(pairs.values),
-        p_value=resampled.p_value,
-        effect="cohens-dz",
-        effect_size=cohens_dz(pairs.values),
-        low=resampled.low,
-        high=resampled.high,
-    )
-
-
-def _prepare(scores: npt.ArrayLike, *, alpha: float) -> tuple[Floats, PairedDifferences]:
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha must lie between 0 and 1, got {alpha}")
     matrix = check_scores(scores)
-    return matrix, paired_differences(matrix)
+    pairs = paired_differences(matrix)
+    tukey = test == "friedman-tukey"
+    if tukey:
+        outcome = _friedman_tukey(matrix, pairs)
+    elif test == "t":
+        outcome = _paired_t(pairs, alpha)
+    elif test == "wilcoxon":
+        outcome = _wilcoxon(pairs)
+    elif rng is None:
+        raise ParameterError(f"the {test} test draws at random: pass rng=numpy.random.default_rng(seed)")
+    else:
+        draws = _enough_resamples(n_resamples, n_pairs=pairs.a.size, correction=correction, alpha=alpha)
+        outcome = _permutation(pairs, draws, rng) if test == "permutation" else _bootstrap(pairs, alpha, draws, rng)
+    p_adjusted = outcome.p_value if tukey else adjust_p_values(outcome.p_value, correction=correction)
+    significant = p_adjusted <= alpha
+    mean_scores = matrix.mean(axis=1)
+    ranked_by = mean_scores if outcome.ranked_by is None else outcome.ranked_by
+    order = np.lexsort((-mean_scores, -ranked_by)).astype(np.int64)
+    no_interval = np.full(pairs.a.size, np.nan)
+    counts = count_wins(pairs.values)
+    return PairwiseTests(
+        test=test,
+        correction="tukey" if tukey else correction,
+        alpha=alpha,
+        a=pairs.a,
+        b=pairs.b,
+        difference=mean_scores[pairs.a] - mean_scores[pairs.b],
+        statistic=outcome.statistic,
+        p_value=outcome.p_value,
+        p_adjusted=p_adjusted,
+        significant=significant,
+        effect=outcome.effect,
+        effect_size=outcome.effect_size,
+        wins=counts.wins,
+        ties=counts.ties,
+        losses=counts.losses,
+        low=no_interval if outcome.low is None else outcome.low,
+        high=no_interval if outcome.high is None else outcome.high,
+        ranked_by=ranked_by,
+        order=order,
+        groups=indistinguishable_groups(order, pairs.a, pairs.b, significant),
+        omnibus=outcome.omnibus,
+    )
+
+
+class _Outcome(NamedTuple):
+    """The parts of :class:`PairwiseTests` that differ between tests."""
+
+    statistic: Floats
+    p_value: Floats
+    effect: EffectName
+    effect_size: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    ranked_by: Floats | None = None
+    omnibus: Omnibus | None = None
+
+
+def _friedman_tukey(scores: Floats, pairs: PairedDifferences) -> _Outcome:
+    """Pairs are compared whether or not Friedman's test is significant.
+
+    Mean ranks decide, so the difference of mean scores can have the opposite sign: `ranked_by` says which system is
+    ahead.
+    """
+    friedman = friedman_ranks(round_to_multiples(scores, pairs.resolution))
+    statistic, p_value = tukey_range(friedman, pairs.a, pairs.b, n_queries=scores.shape[1])
+    omnibus = Omnibus(friedman.statistic, friedman.df, friedman.p_value) if len(scores) > 1 else None
+    dominance = count_wins(pairs.values).dominance
+    return _Outcome(statistic, p_value, "dominance", dominance, ranked_by=friedman.mean_ranks, omnibus=omnibus)
+
+
+def _paired_t(pairs: PairedDifferences, alpha: float) -> _Outcome:
+    differences, df = pairs.values, pairs.values.shape[1] - 1
+    statistic, mean = _t_statistic(differences), differences.mean(axis=1)
+    margin = float(stdtrit(df, 1 - alpha / 2)) * standard_deviation(differences) / math.sqrt(df + 1)
+    p_value = 2 * stdtr(df, -np.abs(statistic))
+    return _Outcome(statistic, p_value, "cohens-dz", cohens_dz(differences), mean - margin, mean + margin)
+
+
+def _wilcoxon(pairs: PairedDifferences) -> _Outcome:
+    ranks = signed_ranks(pairs.values)
+    return _Outcome(ranks.positive, ranks.p_value, "rank-biserial", rank_biserial(ranks.positive, ranks.total))
+
+
+def _permutation(pairs: PairedDifferences, n_resamples: int, rng: np.random.Generator) -> _Outcome:
+    p_value = sign_flip_p_values(pairs.values, n_resamples=n_resamples, rng=rng, resolution=pairs.resolution)
+    return _Outcome(pairs.values.mean(axis=1), p_value, "cohens-dz", cohens_dz(pairs.values))
+
+
+def _bootstrap(pairs: PairedDifferences, alpha: float, n_resamples: int, rng: np.random.Generator) -> _Outcome:
+    differences = pairs.values
+    found = bootstrap_differences(
+        differences, n_resamples=n_resamples, alpha=alpha, rng=rng, resolution=pairs.resolution
+    )
+    effect_size = cohens_dz(differences)
+    return _Outcome(_t_statistic(differences), found.p_value, "cohens-dz", effect_size, found.low, found.high)
 
 
 def _t_statistic(differences: Floats) -> Floats:

@@ -3,18 +3,24 @@
 Importing this package registers all of them; :func:`~earmark.measures.base.parse` reads one from its name.
 """
 
-from earmark.measures import binary, combined, confusion, curve_areas, graded, incomplete, partial_order
+from earmark.measures import (
+    binary,
+    combinations,
+    confusion_matrix,
+    graded,
+    incomplete_judgments,
+    partial_order,
+)
 from earmark.measures.base import LinearMeasure, Measure, parse, parse_all, registered
 
 __all__ = [
     "LinearMeasure",
     "Measure",
     "binary",
-    "combined",
-    "confusion",
-    "curve_areas",
+    "combinations",
+    "confusion_matrix",
     "graded",
-    "incomplete",
+    "incomplete_judgments",
     "parse",
     "parse_all",
     "partial_order",

@@ -28,7 +28,7 @@ from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.scales import BINARY
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure, parse_all, registered
-from earmark.measures.prototypes import Prototype, PrototypeSet, order_in_words, prototype_lists, read_prototypes
+from earmark.measures.prototype_answers import Prototype, PrototypeSet, order_in_words, prototype_lists, read_prototypes
 from earmark.wording import counted
 
 __all__ = [

@@ -1,35 +1,33 @@
 """Measures as values: each has parameters and a cutoff, prints as one canonical name and is read back from it.
 
-The grammar is ``name(parameter=value, …)@cutoff``: ``P@5``, ``nDCG(gain=exp)@10``, ``RBP(p=0.8)``, ``bpref*``. What
-has
-its default value is mostly left out in print. Reading ignores case, lets the first parameters go unnamed
-(``RBP(.8)``), and accepts trec_eval's names (``map``, ``ndcg_cut_10``) and ir_measures'.
+The grammar is ``name(parameter=value, …)@cutoff``: ``P@5``, ``nDCG(gain=exp)@10``, ``RBP(p=0.8)``, ``bpref*``. A
+parameter that has its default value is mostly left out in print. Reading ignores case, lets the first parameters go
+unnamed (``RBP(.8)``), and accepts trec_eval's names (``map``, ``ndcg_cut_10``) and ir_measures'.
 
-A measure is one registered class. It says what it needs to know of a document (whether it is relevant, its gain,
+A measure is one registered class. It declares what it needs to know about a document (whether it is relevant, its gain,
 or only its order), its range and its reference, and implements :meth:`Measure.score` on
-:class:`~earmark.data.matching.JudgedLists`. A measure that is linear in the gains also gives their weights.
+:class:`~earmark.data.judged_lists.JudgedLists`. A measure that is linear in the gains also gives their weights.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import re
 import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats
-from earmark.data.matching import JudgedLists
+from earmark.data.judged_lists import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
+from earmark.registry import Registry, show_number
 
 Needs = Literal["relevance", "gain", "order"]
 
@@ -126,57 +124,30 @@ def print_value(value: Any) -> str:
     """Print a parameter's value so that reading it back gives the same value."""
     if value == math.e:
         return "e"
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return show_number(value) if isinstance(value, float) else str(value)
 
 
 M = TypeVar("M", bound=type[Measure])
-_REGISTRY: dict[str, type[Measure]] = {}
+MEASURES = Registry[type[Measure]]("measure", group="earmark.measures")
 _ALIASES: dict[str, str] = {}
 
 
 def register(*aliases: str) -> Callable[[M], M]:
     """Make a measure known under its name and some others.
 
-    An alias is the text of a measure; where it ends in ``_`` a number may follow, which becomes the cutoff.
+    An alias that ends in ``_`` is followed by a number, which becomes the cutoff.
     """
 
     def add(measure: M) -> M:
-        _REGISTRY[measure.name.lower()] = measure
-        return measure
+        _ALIASES.update(dict.fromkeys((alias.lower() for alias in aliases), measure.name))
+        return MEASURES.register(measure)
 
-    def add_all(measure: M) -> M:
-        for alias in aliases:
-            _ALIASES[alias.lower()] = measure.name
-        return add(measure)
-
-    return add_all
-
-
-def alias(name: str, meaning: str) -> None:
-    """Let a name stand for a measure with parameters, for example ``set_F`` for ``F``."""
-    _ALIASES[name.lower()] = meaning
+    return add
 
 
 def registered() -> dict[str, type[Measure]]:
     """Return every known measure by its canonical name, third parties' included."""
-    _load_third_parties()
-    return {measure.name: measure for measure in _REGISTRY.values()}
-
-
-_third_parties_loaded = False
-
-
-def _load_third_parties() -> None:
-    """Register the measures that installed packages announce under the entry point ``earmark.measures``."""
-    global _third_parties_loaded
-    if _third_parties_loaded:
-        return
-    _third_parties_loaded = True
-    for entry in entry_points(group="earmark.measures"):
-        measure = entry.load()
-        _REGISTRY.setdefault(measure.name.lower(), measure)
+    return {measure.name: measure for measure in MEASURES.values()}
 
 
 _NAME = re.compile(r"\s*([A-Za-z][\w*\-]*)\s*")
@@ -221,27 +192,13 @@ def parse_all(names: Iterable[str | Measure]) -> list[Measure]:
 
 
 def _build(name: str, arguments: list[str], cutoff: int | None, text: str) -> Measure:
-    lowered = name.lower()
-    trec = _TREC_CUTOFF.match(lowered)
-    if lowered not in _REGISTRY and lowered in _ALIASES:
-        meaning = _ALIASES[lowered]
-        if meaning.lower() not in _REGISTRY:
-            base = parse(meaning)
-            return base @ cutoff if cutoff is not None else base
-        lowered = meaning.lower()
-    elif lowered not in _REGISTRY and trec and trec[1] in _ALIASES and cutoff is None:
-        lowered, cutoff = _ALIASES[trec[1]].lower(), int(trec[2])
-    if lowered not in _REGISTRY:
-        _load_third_parties()
-    if lowered not in _REGISTRY:
-        known = [measure.name for measure in _REGISTRY.values()]
-        close = difflib.get_close_matches(lowered, [*_REGISTRY, *_ALIASES], n=1, cutoff=0.5)
-        meant = (
-            _REGISTRY[close[0]].name if close and close[0] in _REGISTRY else _ALIASES.get(close[0]) if close else None
-        )
-        hint = f"did you mean {meant}?" if meant else f"there are {', '.join(sorted(known, key=str.lower))}"
-        raise ParameterError(f"unknown measure '{name}': {hint}")
-    measure = _REGISTRY[lowered]
+    meant = _ALIASES.get(name.lower(), name.lower())
+    trec = _TREC_CUTOFF.match(meant)
+    if trec and trec[1] in _ALIASES and cutoff is None:
+        meant, cutoff = _ALIASES[trec[1]], int(trec[2])
+    measure = MEASURES.get(meant)
+    if measure is None:
+        raise MEASURES.unknown(name, aliases=_ALIASES)
     return measure(**_read_arguments(measure, arguments, text), cutoff=cutoff)
 
 

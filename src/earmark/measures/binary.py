@@ -3,7 +3,8 @@ r"""Measures of binary relevance: a document is relevant or it is not.
 Where gains are graded, every gain above 0 counts as relevant; ``rel`` sets another threshold: ``P(rel=2)@5``
 counts gains of 2 and more. Unjudged documents count as not relevant. With :math:`x_r = 1` if the document at rank
 :math:`r` is relevant, :math:`R` relevant documents in all and a cutoff :math:`k`, precision is
-:math:`\sum_{r \le k} x_r / k`: trec_eval's convention, which does not forgive a list for being short.
+:math:`\sum_{r \le k} x_r / k`: trec_eval's convention, which counts the missing documents of a short list as not
+relevant. Areas under curves are measures too; the curves themselves are in :mod:`earmark.measures.curves`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Literal
 import numpy as np
 
 from earmark.data.arrays import Floats
-from earmark.data.matching import JudgedLists
-from earmark.measures.base import Measure, alias, register
-from earmark.measures.counting import divide, relevant, relevant_found, relevant_total
+from earmark.data.judged_lists import JudgedLists
+from earmark.measures.base import Measure, register
+from earmark.measures.curves import normalised_lift_area, precision_recall_area, roc_area
+from earmark.measures.relevance import divide, relevant, relevant_found, relevant_total
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,7 +100,7 @@ class Success(BinaryMeasure):
         return (relevant_found(lists, self.rel, self.cutoff) > 0).astype(np.float64)
 
 
-@register()
+@register("num_rel_ret")
 @dataclass(frozen=True, repr=False)
 class hits(BinaryMeasure):
     """How many of the first :math:`k` documents are relevant, as cover song identification reports it for 10."""
@@ -219,4 +221,54 @@ def first_relevant_rank(lists: JudgedLists, rel: float | None, cutoff: int | Non
     return lists.hits.minimum(np.where(found, lists.rank, np.inf), empty=np.inf)
 
 
-alias("num_rel_ret", "hits")
+@register("AUPRC", "PR_area")
+@dataclass(frozen=True, repr=False)
+class PRarea(BinaryMeasure):
+    r"""The area under the interpolated precision–recall curve.
+
+    :math:`\frac{1}{R} \sum_j \max_{i \ge j} P(r_i)`, with :math:`r_j` the rank of the :math:`j`-th relevant document.
+    Average precision is the same sum without the maximum, so this is never below AP, and equal to it when precision
+    never rises from one relevant document to the next.
+    """
+
+    name = "PRarea"
+    reference = "Manning2008"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        return precision_recall_area(lists, rel=self.rel, cutoff=self.cutoff)
+
+
+@register("AUROC", "AUC", "ROC_area")
+@dataclass(frozen=True, repr=False)
+class ROCarea(BinaryMeasure):
+    r"""The area under the ROC curve: the chance that a relevant document comes before one that is not.
+
+    :math:`\frac{1}{R N} \sum_j (FP - r_j + j) + \frac{N - FP}{N} \cdot \frac{1 + TP/R}{2}` for :math:`N = |D| - R`;
+    what was not retrieved counts as if it followed in random order. It needs the size of the collection, and in a large
+    one it says little but how many of the relevant documents were retrieved.
+    """
+
+    name = "ROCarea"
+    reference = "Fawcett2006"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        return roc_area(lists, rel=self.rel, cutoff=self.cutoff)
+
+
+@register("lift_area")
+@dataclass(frozen=True, repr=False)
+class liftarea(BinaryMeasure):
+    r"""The area under COVER's normalised lift curve: recall against the share of the list seen.
+
+    :math:`\frac{1}{|A| R} \sum_j (|A| - r_j + \tfrac{1}{2})`, with :math:`|A|` the length of the list, or the cutoff.
+    The best list reaches :math:`1 - R / (2 |A|)`, so 1 is never quite attained.
+    """
+
+    name = "liftarea"
+    reference = "Serra2007"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        return normalised_lift_area(lists, rel=self.rel, cutoff=self.cutoff)

@@ -38,10 +38,10 @@ from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.display import Display, DisplayTable, Summary, written_cells
-from earmark.data.matching import JudgedLists
+from earmark.data.judged_lists import JudgedLists
 from earmark.errors import ParameterError
-from earmark.measures.counting import divide, relevant, relevant_found, relevant_total
 from earmark.measures.partial_order import ADR, group_places
+from earmark.measures.relevance import divide, relevant, relevant_found, relevant_total
 from earmark.wording import counted
 
 # A grid point meant to fall on a document must not miss it by the last bit of a product (0.7 · 10 > 7).

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats
-from earmark.data.matching import JudgedLists
+from earmark.data.judged_lists import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.measures.base import LinearMeasure, Measure, Needs, register
-from earmark.measures.counting import divide, is_relevant, relevant, relevant_total
-from earmark.measures.ideal import ideal_ranking, pooled_rows
+from earmark.measures.ideal_ranking import ideal_ranking, pooled_rows
+from earmark.measures.relevance import divide, is_relevant, relevant, relevant_total
 
 # Above this, 2^gain drowns every level but the top one.
 _TOP_FOR_EXPONENTIAL = 20

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
-from earmark.data.matching import JudgedLists
+from earmark.data.judged_lists import JudgedLists
 from earmark.errors import ParameterError
 from earmark.measures.base import Measure, register
-from earmark.measures.counting import divide, relevant
+from earmark.measures.relevance import divide, relevant
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from earmark.plots.crowd import (
     workers_data,
 )
 from earmark.plots.curves import curves_data, dynamic_recall_data, plot_curves, plot_dynamic_recall
-from earmark.plots.outlook import outlook_data, plot_outlook
+from earmark.plots.forecast import forecast_data, plot_forecast
 from earmark.plots.progress import plot_progress, progress_data
 from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking, ranking_data
 from earmark.plots.style import PALETTE, save_svg, svg_text
@@ -57,7 +57,7 @@ __all__ = [
     "curves_data",
     "distribution_data",
     "dynamic_recall_data",
-    "outlook_data",
+    "forecast_data",
     "pairs_data",
     "plot_actual",
     "plot_agreement",
@@ -68,7 +68,7 @@ __all__ = [
     "plot_curves",
     "plot_distribution",
     "plot_dynamic_recall",
-    "plot_outlook",
+    "plot_forecast",
     "plot_pairs",
     "plot_predictions",
     "plot_progress",

@@ -13,7 +13,7 @@ from earmark.plots.style import BLUE, LINES, MARKERS, MUTED, ORANGE, PALETTE, dr
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Display = Literal["mean_confidence", "accuracy"]
+Drawn = Literal["mean_confidence", "accuracy"]
 # So many marks on a line; more would hide it.
 _MARKS = 12
 
@@ -116,7 +116,7 @@ def campaigns_data(outcomes: Mapping[str, pl.DataFrame], *, target: float = 0.95
 def plot_campaigns(
     outcomes: Mapping[str, pl.DataFrame],
     *,
-    what: Display = "mean_confidence",
+    what: Drawn = "mean_confidence",
     target: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
@@ -135,8 +135,8 @@ def plot_campaigns(
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
-    if what not in get_args(Display):
-        raise ParameterError(f"campaigns have {' and '.join(get_args(Display))} to draw, got '{what}'")
+    if what not in get_args(Drawn):
+        raise ParameterError(f"campaigns have {' and '.join(get_args(Drawn))} to draw, got '{what}'")
     data = campaigns_data(outcomes, target=target)
     with drawing(ax, width=6.8) as axes:
         for number, name in enumerate(outcomes):

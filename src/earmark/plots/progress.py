@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from earmark.campaign.loop import Look
+from earmark.campaign.campaign import Look
 from earmark.errors import ParameterError
 from earmark.plots.style import INK, LINES, MARKERS, PALETTE, drawing, plain
 

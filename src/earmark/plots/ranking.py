@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from earmark.campaign.appraisal import Verdict
-from earmark.campaign.loop import Look
-from earmark.campaign.standing import Standing
+from earmark.campaign.campaign import Campaign, Look
+from earmark.campaign.statements import ordered_pairs
+from earmark.campaign.verdict import Verdict
 from earmark.inference.confidence import Ranking
-from earmark.inference.words import may_be_best
-from earmark.inference.words import percent as percent
+from earmark.inference.headline import may_be_best
 from earmark.plots.style import BLUE, INK, MUTED, drawing, plain
+from earmark.wording import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Ranked = Ranking | Verdict | Look | Standing
+Ranked = Ranking | Verdict | Look | Campaign
 # More systems than this leave no room for figures in the cells of a matrix.
 _READABLE = 18
 # From this confidence on cells are so dark that what is written on them is white.
@@ -26,10 +26,8 @@ _DARK = 0.85
 
 
 def ranking_of(shown: Ranked) -> Ranking:
-    """Return the ranking that somebody holds: itself, that of a verdict, or by the model where a campaign stands."""
-    if isinstance(shown, Ranking):
-        return shown
-    return shown.ranking() if isinstance(shown, Standing) else shown.ranking
+    """Return the ranking of a result: itself, or that of a verdict, a look or a campaign."""
+    return shown if isinstance(shown, Ranking) else shown.ranking
 
 
 def ranking_data(ranking: Ranked) -> pl.DataFrame:
@@ -37,7 +35,7 @@ def ranking_data(ranking: Ranked) -> pl.DataFrame:
 
     Parameters
     ----------
-    ranking : Ranking, Verdict, Look or Standing
+    ranking : Ranking, Verdict, Look or Campaign
 
     Returns
     -------
@@ -59,7 +57,7 @@ def plot_ranking(ranking: Ranked, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    ranking : Ranking, Verdict, Look or Standing
+    ranking : Ranking, Verdict, Look or Campaign
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
@@ -93,31 +91,14 @@ def pairs_data(ranking: Ranked) -> pl.DataFrame:
 
     Parameters
     ----------
-    ranking : Ranking, Verdict, Look or Standing
+    ranking : Ranking, Verdict, Look or Campaign
 
     Returns
     -------
     polars.DataFrame
         ``row``, ``column``, ``probability`` that the first is better (null where the two cannot differ), ``decided``.
     """
-    ranking = ranking_of(ranking)
-    estimates = ranking.estimates
-    place = np.empty(len(estimates.systems), dtype=np.int64)
-    place[np.argsort(ranking.rank, kind="stable")] = np.arange(place.size)
-    ahead = place[estimates.a] < place[estimates.b]
-    row, column = np.where(ahead, estimates.a, estimates.b), np.where(ahead, estimates.b, estimates.a)
-    order = np.lexsort((place[column], place[row]))
-    names = pl.Series(estimates.systems, dtype=pl.String)
-    chance = np.where(ahead, ranking.better, 1.0 - ranking.better)
-    known = pl.Series(ranking.compared[order])
-    return pl.DataFrame(
-        {
-            "row": names.gather(row[order]),
-            "column": names.gather(column[order]),
-            "probability": chance[order],
-            "decided": ranking.decided(ranking.level)[order],
-        }
-    ).with_columns(pl.when(known).then(pl.col("probability")).alias("probability"))
+    return ordered_pairs(ranking_of(ranking))
 
 
 def plot_pairs(ranking: Ranked, *, ax: Axes | None = None) -> Axes:
@@ -128,7 +109,7 @@ def plot_pairs(ranking: Ranked, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    ranking : Ranking, Verdict, Look or Standing
+    ranking : Ranking, Verdict, Look or Campaign
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earmark.data.tables import replacing
+from earmark.data.files import replacing
 from earmark.errors import EarmarkError, MissingLibraryError
 
 if TYPE_CHECKING:

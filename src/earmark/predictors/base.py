@@ -8,23 +8,24 @@ says so in its notes.
 from __future__ import annotations
 
 import copy
-import difflib
+import hashlib
+import itertools
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import entry_points
 from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import UNJUDGED, Answers, Beliefs, IndependentBeliefs, LevelProbabilities, levels_of
-from earmark.data.arrays import Bools, Floats
+from earmark.beliefs.beliefs import UNJUDGED, AssessorGains, Beliefs, IndependentBeliefs, LevelProbabilities, levels_of
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
 from earmark.data.scales import Scale
-from earmark.errors import ParameterError
 from earmark.predictors.features import FeatureBuilder
+from earmark.registry import Registry
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,31 @@ class Setting:
         return levels_of(self.scale)
 
 
+def digest_of(told: object) -> str:
+    """Return a short hash of what a predictor was fitted to."""
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def refit_count(n: int) -> int:
+    """Return to how many of `n` judgments an expensive model is fitted: the last of a fixed series of counts.
+
+    The series has steps of 1 up to 20, then of 2, 5, 10, 20, 50, ... : between a twenty-fifth and a tenth of the count.
+    As it is fixed, the fit depends on the judgments and their order, not on when somebody looked.
+
+    Examples
+    --------
+    >>> [refit_count(n) for n in (7, 41, 59, 217, 220, 1234)]
+    [7, 40, 55, 200, 220, 1200]
+    """
+    step = 1
+    for factor in itertools.cycle((2, 2.5, 2)):
+        larger = int(step * factor)
+        if 10 * larger > n:
+            break
+        step = larger
+    return n - n % step
+
+
 class Predictor(ABC):
     """What turns the judgments so far into beliefs.
 
@@ -87,25 +113,38 @@ class Predictor(ABC):
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
 
+    learns_always: ClassVar[bool] = False
+    """Learns from every judgment, even where a campaign updates its predictor only now and then."""
+
+    @property
+    def version(self) -> str:
+        """What the beliefs depend on besides the arguments; a campaign keeps the version it began with.
+
+        A number, raised when the same judgments give other beliefs than before, and what the predictor was fitted to.
+        """
+        return "1"
+
     @abstractmethod
-    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
-        """Return beliefs about all items.
+    def predict(
+        self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
+    ) -> Beliefs:
+        """Return beliefs about all items: a function of the arguments alone, whatever was predicted before.
 
         Parameters
         ----------
         judged_gain : ndarray of float, shape (items,)
             The gain of every judged item, negative for the others.
-        answers : Answers, optional
+        answers : AssessorGains, optional
             What every assessor said, for predictors that tell assessors apart; the others take the judged gain.
+        order : ndarray of int, optional
+            The judged items whose order is known, the first judged first; all other judged items came before these, in
+            no order. A predictor that is expensive to fit may fit to a prefix of this order (see
+            :func:`refit_count`); by default nothing is known of the order, and it fits to everything.
         """
 
     def for_design(self) -> Predictor:
-        """Return a predictor of its own for guaranteed estimates: what a sample says must not change this one."""
+        """Return the predictor for guaranteed estimates, which must not predict an item from its own judgment."""
         return copy.copy(self)
-
-    def notes(self) -> list[str]:
-        """Say in words what a reader of the beliefs has to know."""
-        return []
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,30 +209,14 @@ class Blend(LevelProbabilities):
         return chances
 
 
-def believe(setting: Setting, judged_gain: Floats, *parts: Part) -> IndependentBeliefs:
-    """Return independent beliefs in which every part speaks about its items and judged items are certain."""
-    return IndependentBeliefs(setting.scale, judged_gain, Blend(setting, *parts))
+def believe(setting: Setting, judged_gain: Floats, *parts: Part, notes: Sequence[str] = ()) -> IndependentBeliefs:
+    """Return independent beliefs: every part gives the probabilities of its items, and judged items are certain."""
+    return IndependentBeliefs(setting.scale, judged_gain, Blend(setting, *parts), notes=tuple(notes))
 
 
 Maker = Callable[[Setting], Predictor]
-_REGISTRY: dict[str, Maker] = {}
-
-
-def register(name: str) -> Callable[[Maker], Maker]:
-    """Make a predictor known under a name."""
-
-    def add(maker: Maker) -> Maker:
-        _REGISTRY[name] = maker
-        return maker
-
-    return add
-
-
-def predictor_names() -> tuple[str, ...]:
-    """Return the predictors that need nothing but a name, third parties' included."""
-    for entry in entry_points(group="earmark.predictors"):
-        _REGISTRY.setdefault(entry.name, entry.load())
-    return tuple(_REGISTRY)
+PREDICTORS: Registry[type[Predictor]] = Registry("predictor", group="earmark.predictors")
+"""The predictors that need nothing but a setting, those that other packages announce included."""
 
 
 def make_predictor(name: str, setting: Setting) -> Predictor:
@@ -204,9 +227,4 @@ def make_predictor(name: str, setting: Setting) -> Predictor:
     ParameterError
         For an unknown name, with the closest known one.
     """
-    names = predictor_names()
-    if name not in names:
-        close = difflib.get_close_matches(name.lower(), names, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-        raise ParameterError(f"unknown predictor '{name}': {hint}")
-    return _REGISTRY[name](setting)
+    return PREDICTORS[name](setting)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from earmark.data.scales import FINE, Scale, parse_scale
 from earmark.errors import ParameterError
-from earmark.predictors.base import Predictor, Setting, make_predictor, predictor_names
+from earmark.predictors.base import PREDICTORS, Predictor, Setting, make_predictor
 from earmark.predictors.external import External
-from earmark.predictors.fitted import Ordinal
 from earmark.predictors.hierarchical import Hierarchical
 from earmark.predictors.hierarchical_prior import HierarchicalPrior
-from earmark.predictors.levels import model_levels
-from earmark.predictors.published import NamedModel
+from earmark.predictors.ordinal_levels import model_levels
+from earmark.predictors.ordinal_models import NamedModel
+from earmark.predictors.ordinal_predictor import Ordinal
 
 DEFAULT = Hierarchical.name
 _EXTERNAL = f"{External.name}:"
@@ -90,4 +90,4 @@ class PredictorChoice:
 
 def choosable_names() -> tuple[str, ...]:
     """Return everything that may be chosen, third parties' predictors included."""
-    return (*predictor_names(), f"{_EXTERNAL}FILE")
+    return (*PREDICTORS.names(), f"{_EXTERNAL}FILE")

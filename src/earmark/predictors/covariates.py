@@ -1,26 +1,27 @@
-r"""What is known of an item before anybody judges: covariates of the hierarchical predictor.
+r"""Covariates of the hierarchical predictor: what is known about an item before anything is judged.
 
 =============  =========================================================================================================
 ``common``     logarithm of how many systems retrieved the item, over the logarithm of how many there are
-``breadth``    the same, systems that retrieve much the same documents counting together as little more than one
-``middle``     how far it tells systems apart: 1 where half of them retrieved it, 0 where all did
+``breadth``    the same for the effective number of systems: similar systems count as little more than one
+``middle``     how well it separates systems: 1 where half of them retrieved it, 0 where all did
 ``rank``       how high they ranked it, 1 for the top of every list
-``overlap``    how much of their lists for the query the systems that retrieved it share with other systems
-``agreement``  the same over all queries
+``overlap``    mean share of other systems that retrieved the same documents, over the lists that contain the item
+``agreement``  the same over all queries of the systems that retrieved it
 ``sX``         the document has the query's value of attribute X (its genre, say)
 ``pX``         the share of the results for the query with the document's value
-``sX:pX``      both
+``sX:pX``      their product
 ``sizeX``      logarithm of how many items of the query have the document's value
 ``noX``        the document's value is not known
-``nocontent``  the document has no content (:mod:`earmark.predictors.content`)
-``closeness``  how near its content is to that of the query, standardised over the items of which that is known
+``nocontent``  the document has no content (:mod:`earmark.predictors.content_kernels`)
+``closeness``  similarity of its content to that of the query, standardised over the items where both are known
 =============  =========================================================================================================
 
-None of them but the sizes of groups grows with the number of systems, so that what was learnt on one collection carries
-over to another. A document that five variants of one system retrieved is less remarkable than one that five different
-systems agree on: hence breadth, :math:`n^2 / \sum_{st} r_{st}` for n systems whose results overlap by :math:`r_{st}`
-(a cosine), in logarithms. Breadth, ``middle``, overlap and the sizes of groups matter besides for honesty: a policy
-that seeks what tells systems apart picks items that are unlike the rest in just these respects.
+Except for the sizes of groups, none of them grows with the number of systems, so that coefficients fitted on one
+collection apply to another. A document that five variants of one system retrieved is weaker evidence than one that five
+different systems retrieved: hence breadth, the logarithm of the effective number of systems
+:math:`n^2 / \sum_{st} r_{st}` for n systems whose results have the cosine similarities :math:`r_{st}`. Breadth,
+``middle``, overlap and the sizes of groups also correct for selection: an adaptive policy that looks for items that
+separate systems picks items that differ from the rest in these covariates.
 """
 
 from __future__ import annotations
@@ -33,27 +34,27 @@ from scipy.sparse import csr_array
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
-from earmark.predictors.content import ItemContent, item_content
+from earmark.predictors.content_kernels import ItemContent, item_content
 from earmark.predictors.features import FeatureBuilder
-from earmark.predictors.incidence import Incidence, incidence
+from earmark.predictors.retrieval_counts import RetrievalCounts
 
 OUTPUT = ("common", "breadth", "middle", "rank", "overlap", "agreement")
-"""The covariates that need nothing but results."""
+"""The covariates that need the retrieved lists only."""
 
 
 @dataclass(frozen=True, eq=False)
 class Covariates:
-    """Covariates of all items, and the groups that they form within queries.
+    """Covariates of all items, and the groups of items within queries.
 
     Attributes
     ----------
     names : tuple of str, length c
     values : ndarray of float, shape (items, c)
-        Never NaN: what is not known is 0, and ``noX`` tells.
+        Never NaN: an unknown value is 0, and ``noX`` is 1.
     groups : dict of str to ndarray of int, shape (items,)
         By attribute, the number of the item's group within its query; -1 where it is not known.
     content : ItemContent or None
-        What the documents' content says, where there is any.
+        Kernels of the documents' content, where there is any.
     """
 
     names: tuple[str, ...]
@@ -63,7 +64,7 @@ class Covariates:
 
 
 def covariates(collection: Collection, features: FeatureBuilder, content: Content | None = None) -> Covariates:
-    """Compute the covariates of all items of a collection, from content too where there is any."""
+    """Compute the covariates of all items of a collection, including those of content where there is any."""
     columns = _output_covariates(collection)
     groups: dict[str, Ints] = {}
     for code, attribute in features.attributes.items():
@@ -85,11 +86,11 @@ def covariates(collection: Collection, features: FeatureBuilder, content: Conten
 
 
 def _output_covariates(collection: Collection) -> dict[str, Floats]:
-    retrieved = incidence(collection)
+    retrieved = RetrievalCounts(collection)
     n_systems, n_queries, of_item = retrieved.n_systems, retrieved.n_queries, retrieved.systems_of_item
-    system, item, rank = retrieved.result_system, retrieved.result_item, retrieved.result_rank
+    system, item, rank = collection.result_system, collection.result_item, collection.result_rank
     deepest = max(int(rank.max(initial=1)), 1)
-    the_list = system * n_queries + retrieved.item_query[item]
+    the_list = system * n_queries + collection.item_query[item]
     others = (of_item[item] - 1) / max(n_systems - 1, 1)
     length = np.bincount(the_list, minlength=n_systems * n_queries)
     shared = np.bincount(the_list, others, minlength=n_systems * n_queries)
@@ -98,8 +99,7 @@ def _output_covariates(collection: Collection) -> dict[str, Floats]:
     )
 
     def mean_over_systems(values: Floats) -> Floats:
-        total: Floats = np.bincount(item, values, minlength=retrieved.n_items) / of_item
-        return total
+        return np.asarray(np.bincount(item, values, minlength=retrieved.collection.n_items) / of_item)
 
     return {
         "common": np.log(of_item) / np.log(max(n_systems, 2)),
@@ -119,15 +119,13 @@ def result_overlap(collection: Collection) -> Floats:
     )
     shared = np.asarray((member @ member.T).toarray(), dtype=np.float64)
     length = np.sqrt(np.maximum(np.diagonal(shared), 1.0))
-    overlap: Floats = shared / np.outer(length, length)
-    return overlap
+    return np.asarray(shared / np.outer(length, length))
 
 
-def _breadth(retrieved: Incidence, overlap: Floats) -> Floats:
-    """Return how many unlike systems retrieved every item, from 1 to their number."""
-    member = np.zeros((retrieved.n_items, retrieved.n_systems))
-    member[retrieved.result_item, retrieved.result_system] = 1.0
-    # Every pair of an item's systems by their overlap, which is 1 for each with itself.
+def _breadth(retrieved: RetrievalCounts, overlap: Floats) -> Floats:
+    """Return the effective number of systems that retrieved every item, 1 or more."""
+    member = np.zeros((retrieved.collection.n_items, retrieved.n_systems))
+    member[retrieved.collection.result_item, retrieved.collection.result_system] = 1.0
+    # The sum of the overlaps of all pairs of the item's systems; that of a system with itself is 1.
     alike = np.einsum("is,is->i", member @ overlap, member)
-    breadth: Floats = np.maximum(retrieved.systems_of_item**2 / np.maximum(alike, 1e-12), 1.0)
-    return breadth
+    return np.asarray(np.maximum(retrieved.systems_of_item**2 / np.maximum(alike, 1e-12), 1.0))

@@ -16,14 +16,16 @@ import numpy as np
 import polars as pl
 from scipy.optimize import brentq
 
-from earmark.beliefs.beliefs import Answers, Beliefs
-from earmark.data.arrays import Bools, Floats
+from earmark.beliefs.beliefs import AssessorGains, Beliefs
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
-from earmark.data.tables import Table, read_named, require_file
+from earmark.data.files import require_file
+from earmark.data.table_files import read_named
+from earmark.data.tables import Table
 from earmark.errors import InputError
-from earmark.predictors.base import Part, Predictor, Setting, believe
-from earmark.predictors.levels import model_levels, to_levels
-from earmark.predictors.ordinal import fit_ordinal, predict_levels
+from earmark.predictors.base import Part, Predictor, Setting, believe, digest_of
+from earmark.predictors.ordinal_levels import model_levels, to_levels
+from earmark.predictors.ordinal_regression import fit_ordinal, predict_levels
 
 # The sharpest and the flattest that recalibration may make probabilities, and how few judgments it may rest on.
 _POWERS = (0.02, 20.0)
@@ -51,19 +53,25 @@ class External(Predictor):
         missing = [name for name in ("query", "document") if name not in table.frame.columns]
         if missing:
             raise InputError(expected=f"a column '{missing[0]}'", got=", ".join(table.frame.columns), path=path)
-        self.power = 1.0
         self._values, self._known, levels = _read_columns(table, setting)
         self._is_score = levels is None
         self._levels = np.array(model_levels(setting.scale)) if levels is None else levels
 
-    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
+    @property
+    def version(self) -> str:
+        """The version of the recalibration, and the values of the file."""
+        return f"1, values {digest_of([self._levels.tolist(), self._values.tolist(), self._known.tolist()])}"
+
+    def predict(
+        self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
+    ) -> Beliefs:
         """Return the other model's beliefs, recalibrated where there is enough to do it by."""
         judged = judged_gain >= 0
         taught, asked = judged & self._known, self._known & ~judged
         enough = np.count_nonzero(taught) >= _FEWEST_ROWS
         if self._is_score:
             if not enough:
-                return believe(self.setting, judged_gain)
+                return believe(self.setting, judged_gain, notes=self._notes(1.0))
             model = fit_ordinal(
                 self._values[taught],
                 to_levels(self.setting.scale, judged_gain[taught]),
@@ -71,19 +79,19 @@ class External(Predictor):
                 ridge=1.0,
                 names=("score",),
             )
-            return believe(
-                self.setting, judged_gain, Part(asked, self._levels, predict_levels(model, self._values[asked]))
-            )
-        self.power = calibrating_power(self._values[taught], self._levels, judged_gain[taught]) if enough else 1.0
-        return believe(self.setting, judged_gain, Part(asked, self._levels, raise_to(self._values[asked], self.power)))
+            part = Part(asked, self._levels, predict_levels(model, self._values[asked]))
+            return believe(self.setting, judged_gain, part, notes=self._notes(1.0))
+        power = calibrating_power(self._values[taught], self._levels, judged_gain[taught]) if enough else 1.0
+        part = Part(asked, self._levels, raise_to(self._values[asked], power))
+        return believe(self.setting, judged_gain, part, notes=self._notes(power))
 
-    def notes(self) -> list[str]:
+    def _notes(self, power: float) -> list[str]:
         """Say what the file left open and how it was recalibrated."""
         left = int(np.count_nonzero(~self._known))
         said = [f"{left:,} items are not in the file and have the uniform belief"] if left else []
-        if not self._is_score and self.power != 1.0:
-            direction = "flattened" if self.power < 1 else "sharpened"
-            said.append(f"probabilities {direction} to the power {self.power:.2f} to match the judgments")
+        if power != 1.0:
+            direction = "flattened" if power < 1 else "sharpened"
+            said.append(f"probabilities {direction} to the power {power:.2f} to match the judgments")
         return said
 
 

@@ -12,12 +12,12 @@ are a few passes over items and results each time, cheap enough to be computed a
 >>> builder.judged([2, 1, 0], [True, True, False])["aSYS"].tolist()
 [1.0, 2.0, 1.0]
 
-**What is not known.** A document without metadata, or without the attribute in question, has NaN in the features that
+**Missing metadata.** A document without metadata, or without the attribute in question, has NaN in the features that
 need it, and `Features.complete` tells which items a model may be applied to; the papers give the others a uniform
-belief. So it is with songs by "Various Artists", who are no artist: their artist counts as unknown (Buckers 2021,
-2.2.1), their genre does not. The attributes of a query are those of the document with the query's id; without one, sX
-is NaN. Without metadata, or where an attribute is known of no item, the features that need it drop out altogether,
-and `FeatureBuilder.dropped` names them. Without teams, every system is a team of its own and pTEAM is pSYS.
+belief. The artist of songs by "Various Artists" counts as unknown (Buckers 2021, 2.2.1), their genre does not. The
+attributes of a query are those of the document with the query's id; without one, sX is NaN. Without metadata, or where
+an attribute is known for no item, the features that need it are not computed, and `FeatureBuilder.dropped` names them.
+Without teams, every system is a team of its own and pTEAM is pSYS.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
+from earmark.beliefs.beliefs import item_gains
 from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
+from earmark.data.judgments import Aggregation, Judgments
 from earmark.errors import ParameterError
 from earmark.predictors import output_features as shares
 from earmark.predictors.feature_glossary import (
@@ -43,7 +46,6 @@ from earmark.predictors.feature_glossary import (
     judgment_glossary,
     output_glossary,
 )
-from earmark.predictors.incidence import Incidence, ItemAttribute, incidence, item_attribute
 from earmark.predictors.judgment_features import (
     Average,
     ItemGains,
@@ -52,12 +54,13 @@ from earmark.predictors.judgment_features import (
     query_average,
     system_average,
 )
+from earmark.predictors.retrieval_counts import ItemAttribute, RetrievalCounts, item_attribute
 
 VARIOUS_ARTISTS = ("Various Artists",)
 _ARTIST, _GENRE = "ART", "GEN"
 _TAKEN = frozenset({"SYS", "TEAM", "DOC", "RANK", "RES", _ARTIST, _GENRE})
 
-_ATTRIBUTE_SHARES: dict[str, Callable[[Incidence, ItemAttribute], Floats]] = {
+_ATTRIBUTE_SHARES: dict[str, Callable[[RetrievalCounts, ItemAttribute], Floats]] = {
     "sX": lambda _, attribute: attribute.same_as_query,
     "pX": shares.attribute_result_share,
     "fX": shares.attribute_item_share,
@@ -93,32 +96,31 @@ class Features:
 
 
 class FeatureBuilder:
-    """Everything features of the items of a collection can be made of.
+    """Computes the features of the items of a collection.
 
     Parameters
     ----------
     collection : Collection
-        Its `metadata` tell the attributes.
+        Attributes come from its `metadata`.
     teams : mapping of str to str, optional
         The team of every system.
     artist, genre : str
-        The columns of the metadata that play artist and genre. One that is called otherwise than by default has to
-        be there.
+        The metadata columns with artist and genre. A column named here must exist, unless it has the default name.
     attributes : sequence of str
         Further columns; the features of ``decade`` are called sDECADE, pDECADE and so on.
     no_artist : sequence of str
-        What the artist column says of a song that has no one artist, in capitals or not.
+        Values of the artist column for songs without a single artist, compared without regard to case.
 
     Attributes
     ----------
     attributes : dict of str to ItemAttribute
-        What is known of the documents, by code: ``ART``, ``GEN`` and those of further columns.
+        The attributes of the documents, by code: ``ART``, ``GEN`` and those of further columns.
     output_names, judgment_names : tuple of str
-        The features there are.
+        The available features.
     dropped : tuple of str
-        The features there would be if the metadata knew more.
+        The features that are not available because metadata are missing.
     descriptions : tuple of FeatureDescription
-        What the features there are mean.
+        Of the available features.
 
     Raises
     ------
@@ -137,7 +139,7 @@ class FeatureBuilder:
         no_artist: Sequence[str] = VARIOUS_ARTISTS,
     ) -> None:
         self.collection = collection
-        self._retrieved = incidence(collection)
+        self._retrieved = RetrievalCounts(collection)
         self._team_of_system = _teams(collection.systems, teams)
         self._columns = {_ARTIST: artist, _GENRE: genre, **_codes(attributes)}
         self.attributes: dict[str, ItemAttribute] = {}
@@ -169,8 +171,8 @@ class FeatureBuilder:
         judged : array_like of bool, shape (items,)
             Which items are judged.
         exclude_own : bool
-            Leave an item's own judgment out of its features. The published models were fitted with it in, and
-            are too sure of themselves for it.
+            Leave an item's own judgment out of its features. The published models were fitted with it in, which makes
+            them overconfident.
         names : sequence of str, optional
             Only these; all of `judgment_names` by default.
         """
@@ -178,7 +180,7 @@ class FeatureBuilder:
         for name in wanted:
             if name not in self.judgment_names:
                 raise self._unknown(name, self.judgment_names)
-        return _table(wanted, self._judgment_columns(wanted, gain, judged, exclude_own=exclude_own), self._retrieved)
+        return self._table(wanted, self._judgment_columns(wanted, gain, judged, exclude_own=exclude_own))
 
     def features(
         self,
@@ -193,7 +195,7 @@ class FeatureBuilder:
         Parameters
         ----------
         names : sequence of str
-            Any features there are, and products of them such as ``sGEN:pGEN``.
+            Any available features, and products of them such as ``sGEN:pGEN``.
         gain, judged : array_like, shape (items,), optional
             As in `judged`; needed only where a feature rests on judgments.
         exclude_own : bool
@@ -212,7 +214,7 @@ class FeatureBuilder:
         if gain is not None and judged is not None:
             columns |= self._judgment_columns(resting, gain, judged, exclude_own=exclude_own)
         products = {name: np.prod([columns[part] for part in group], axis=0) for name, group in factors.items()}
-        return _table(tuple(names), products, self._retrieved)
+        return self._table(tuple(names), products)
 
     @cached_property
     def _output(self) -> Features:
@@ -230,14 +232,20 @@ class FeatureBuilder:
                 columns[attribute_feature(template, code)] = share(retrieved, attribute)
         if INTERACTION in self.output_names:
             columns[INTERACTION] = columns["sGEN"] * columns["pGEN"]
-        table = _table(self.output_names, columns, retrieved)
+        table = self._table(self.output_names, columns)
         table.values.setflags(write=False)
         return table
+
+    def _table(self, names: tuple[str, ...], columns: Mapping[str, Floats]) -> Features:
+        values = np.empty((self.collection.n_items, len(names)))
+        for position, name in enumerate(names):
+            values[:, position] = columns[name]
+        return Features(names, values)
 
     def _judgment_columns(
         self, names: Sequence[str], gain: ArrayLike, judged: ArrayLike, *, exclude_own: bool
     ) -> dict[str, Floats]:
-        gains = checked_gains(gain, judged, self._retrieved.n_items)
+        gains = checked_gains(gain, judged, self.collection.n_items)
         averages = {code: self._average(code, gains, exclude_own) for code in dict.fromkeys(name[1:] for name in names)}
         return {name: averages[name[1:]].mean if name[0] == "a" else averages[name[1:]].judgments for name in names}
 
@@ -249,7 +257,7 @@ class FeatureBuilder:
         return attribute_average(self.attributes[code], gains, exclude_own=exclude_own)
 
     def _described(self) -> list[FeatureDescription]:
-        """Describe all features, there or not, in the order of tables."""
+        """Describe all features, available or not, in the order of tables."""
         described = [*output_glossary()]
         for code, column in self._columns.items():
             described += attribute_glossary(code, column, kind="output")
@@ -285,11 +293,41 @@ class FeatureBuilder:
         return f"it is known of no {'query' if code in self.attributes else 'item'}"
 
 
-def _table(names: tuple[str, ...], columns: Mapping[str, Floats], retrieved: Incidence) -> Features:
-    values = np.empty((retrieved.n_items, len(names)))
-    for position, name in enumerate(names):
-        values[:, position] = columns[name]
-    return Features(names, values)
+def feature_table(
+    builder: FeatureBuilder,
+    *,
+    names: Sequence[str] | None = None,
+    judgments: Judgments | None = None,
+    exclude_own: bool = True,
+    aggregation: Aggregation = "mean",
+) -> pl.DataFrame:
+    """Return one row per item and one column per feature.
+
+    Parameters
+    ----------
+    builder : FeatureBuilder
+    names : sequence of str, optional
+        The features wanted, products such as ``sGEN:pGEN`` among them. By default all that need no judgments and,
+        where there are judgments, all that do.
+    judgments : Judgments, optional
+        What has been judged so far.
+    exclude_own : bool
+        Leave an item's own judgment out of its features.
+    aggregation : {"mean", "median", "majority"}
+        How to make one gain of several assessors' for the same item.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``query``, ``document``, then the features; null where one cannot be computed.
+    """
+    collection = builder.collection
+    gain = None if judgments is None else item_gains(collection, judgments, aggregation=aggregation)
+    if names is None:
+        names = builder.output_names + (() if gain is None else builder.judgment_names)
+    features = builder.features(names, gain=gain, judged=None if gain is None else gain >= 0, exclude_own=exclude_own)
+    columns = {name: pl.Series(features[name]).fill_nan(None) for name in features.names}
+    return collection.item_frame().with_columns(**columns)
 
 
 def _teams(systems: Sequence[str], teams: Mapping[str, str] | None) -> list[int]:
@@ -319,11 +357,11 @@ def _codes(attributes: Sequence[str]) -> dict[str, str]:
 def _attribute(
     collection: Collection, column: str, *, optional: bool, discarded: Sequence[str]
 ) -> ItemAttribute | None:
-    """Group the items by an attribute; nothing where it is known of no item."""
+    """Group the items by an attribute; None where it is known for no item."""
     metadata = collection.metadata
     if metadata is None or (optional and column not in metadata.attributes):
         return None
     if column not in metadata.attributes:
-        metadata.attribute(column)  # raises, and knows what to say
+        metadata.attribute(column)  # raises the error that names the columns
     found = item_attribute(collection, metadata, column, discarded=discarded)
     return found if found.known.any() else None

@@ -1,13 +1,13 @@
 """What the hierarchical predictor expects before anything is judged: shipped, or fitted on past collections.
 
 A prior has two parts: coefficients of a logistic prior mean over covariates (:mod:`earmark.predictors.covariates`), and
-for every component of effects (:mod:`earmark.predictors.effect_structure`) the logarithm of its variance and
+for every component of effects (:mod:`earmark.predictors.hierarchical_effects`) the logarithm of its variance and
 how far from it the variance may be.
 
 Shipped priors are weakly informative: the coefficients come from half of the queries of one collection, and variances
 may be several times larger or smaller. There is one for every kind of scale and for what is known of the documents.
-Of content (:mod:`earmark.predictors.content`) they know nothing; one that is fitted on collections with content knows
-how much such content says.
+They have no variances for the effects of content (:mod:`earmark.predictors.content_kernels`); a prior that is fitted on
+collections with content has.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from earmark.beliefs.variance_components import VariancePrior, fit_variances
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
+from earmark.data.files import replacing
 from earmark.data.scales import Scale
-from earmark.data.tables import replacing
 from earmark.errors import InputError, NotConverged, ParameterError
 from earmark.predictors.covariates import Covariates, covariates
-from earmark.predictors.effect_structure import effect_model
 from earmark.predictors.features import FeatureBuilder
+from earmark.predictors.hierarchical_effects import effect_model
 
 INTERCEPT = "1"
 KIND = "earmark hierarchical prior"
@@ -75,8 +75,7 @@ class HierarchicalPrior:
     def mean(self, known: Covariates) -> Floats:
         """Return the prior mean of every item as a share of the top gain, shape (items,), 0..1."""
         by_name = np.array([self.coefficients.get(name, 0.0) for name in known.names])
-        mean: Floats = special.expit(self.coefficients.get(INTERCEPT, 0.0) + known.values @ by_name)
-        return mean
+        return np.asarray(special.expit(self.coefficients.get(INTERCEPT, 0.0) + known.values @ by_name))
 
     def refined(self, known: Covariates, items: Ints, gains: Floats) -> HierarchicalPrior:
         """Return the prior with a mean moved towards judgments, by as much as they outweigh what was expected.

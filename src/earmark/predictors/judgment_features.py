@@ -1,14 +1,14 @@
-r"""Features of items that rest on judgments of other items: how good the systems, the query and its groups are.
+r"""Features of items that need judgments of other items: average gains of systems, queries and attribute values.
 
 With J the judged items and g their gains, a feature is an average of gains over a group of judged items: all of a
 system's results (aSYS), all items of the query (aDOC), those of the query with the same value of an attribute (aGEN,
-aART, ...). Where the group has no judged item the feature is NaN: it cannot be computed, and a model that uses it
-cannot be applied. Next to every average aX stands nX, how many judgments it rests on, for models that are to trust an
-average of one less than an average of hundreds [2]_.
+aART, ...). Where the group has no judged item the feature is NaN, and a model that uses it cannot be applied. Every
+average aX comes with nX, the number of judgments it is an average of, for models that should trust an average of one
+less than an average of hundreds [2]_.
 
-**The own judgment.** The published averages include the judgment of the item itself where there is one [1]_. But a
-model is only asked about items that have none, so a model fitted that way expects more of its features than they can
-tell [2]_. `exclude_own` leaves the own judgment out of aSYS, aGEN and aART; aDOC is about the *other* documents and
+**The item's own judgment.** The published averages include the judgment of the item itself where there is one [1]_. A
+model is only applied to items without a judgment, so a model fitted that way overestimates how much its features
+predict [2]_. `exclude_own` leaves the own judgment out of aSYS, aGEN and aART; aDOC is about the *other* documents and
 never includes it. For items without a judgment the two are the same.
 
 References
@@ -28,11 +28,11 @@ from numpy.typing import ArrayLike
 
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.errors import ParameterError
-from earmark.predictors.incidence import Incidence, ItemAttribute
+from earmark.predictors.retrieval_counts import ItemAttribute, RetrievalCounts
 
 
 class Average(NamedTuple):
-    """An average of gains for every item, NaN where there is none, and how many judgments it rests on."""
+    """An average of gains for every item, NaN where there is none, and how many judgments it is an average of."""
 
     mean: Floats
     judgments: Floats
@@ -66,15 +66,15 @@ def checked_gains(gain: ArrayLike, judged: ArrayLike, n_items: int) -> ItemGains
     return ItemGains(values, mask)
 
 
-def system_average(retrieved: Incidence, gains: ItemGains, *, exclude_own: bool) -> Average:
-    r"""How good the systems are that retrieved the item (aSYS, nSYS).
+def system_average(retrieved: RetrievalCounts, gains: ItemGains, *, exclude_own: bool) -> Average:
+    r"""Average gain of the systems that retrieved the item (aSYS, nSYS).
 
     .. math:: aSYS(q, d) = \operatorname{mean}_{s \in S(q, d)} \operatorname{mean}_{i \in J(s)} g_i
 
     with J(s) the judged items that system s retrieved, for any query. A system without judged results is left out of
     the outer mean. nSYS adds up \|J(s)\|: an item that two of the systems retrieved counts twice.
     """
-    system, item = retrieved.result_system, retrieved.result_item
+    system, item = retrieved.collection.result_system, retrieved.collection.result_item
     gain, judged = gains.gain[item], gains.judged[item].astype(np.float64)
     total = _sums(system, gain, retrieved.n_systems)[system]
     count = _sums(system, judged, retrieved.n_systems)[system]
@@ -82,14 +82,14 @@ def system_average(retrieved: Incidence, gains: ItemGains, *, exclude_own: bool)
         total, count = total - gain, count - judged
     rated = count > 0
     mean = np.divide(total, count, out=np.zeros(item.size), where=rated)
-    means = _sums(item, mean, retrieved.n_items)
-    systems = np.bincount(item[rated], minlength=retrieved.n_items)
-    return Average(_ratio(means, systems), _sums(item, count, retrieved.n_items))
+    means = _sums(item, mean, retrieved.collection.n_items)
+    systems = np.bincount(item[rated], minlength=retrieved.collection.n_items)
+    return Average(_ratio(means, systems), _sums(item, count, retrieved.collection.n_items))
 
 
-def query_average(retrieved: Incidence, gains: ItemGains) -> Average:
+def query_average(retrieved: RetrievalCounts, gains: ItemGains) -> Average:
     """Average gain of the other judged items of the query (aDOC, nDOC)."""
-    return _group_average(gains, retrieved.item_query, retrieved.n_queries, exclude_own=True)
+    return _group_average(gains, retrieved.collection.item_query, retrieved.n_queries, exclude_own=True)
 
 
 def attribute_average(attribute: ItemAttribute, gains: ItemGains, *, exclude_own: bool) -> Average:

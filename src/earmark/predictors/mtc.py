@@ -11,21 +11,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Answers, Beliefs
-from earmark.data.arrays import Floats
+from earmark.beliefs.beliefs import AssessorGains, Beliefs
+from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
-from earmark.predictors.base import Part, Predictor, Setting, believe, register
-from earmark.predictors.levels import model_levels
-from earmark.predictors.published import NamedModel, published_model
+from earmark.predictors.base import PREDICTORS, Part, Predictor, Setting, believe
+from earmark.predictors.ordinal_levels import model_levels
+from earmark.predictors.ordinal_models import NamedModel, published_model
 
 
-@register("uniform")
+@PREDICTORS.register
 class Uniform(Predictor):
     """Every level of the scale is equally likely for every item (MTC, section 4.1)."""
 
     name: ClassVar[str] = "uniform"
 
-    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
+    def predict(
+        self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
+    ) -> Beliefs:
         """Return the uniform belief about everything that is not judged."""
         return believe(self.setting, judged_gain)
 
@@ -41,7 +43,7 @@ def _published(kind: str, setting: Setting) -> NamedModel:
     return model
 
 
-@register("mtc-output")
+@PREDICTORS.register
 class MtcOutput(Predictor):
     """The published model L_output: features of what systems retrieved, no judgments needed (MTC, section 4.2.3)."""
 
@@ -58,11 +60,13 @@ class MtcOutput(Predictor):
             known = table.complete
             self.part = Part(known, self.part.levels, self.model.probabilities(table.values[known]))
 
-    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
+    def predict(
+        self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
+    ) -> Beliefs:
         """Return the model's probabilities, uniform where an item lacks metadata."""
-        return believe(self.setting, judged_gain, self.part)
+        return believe(self.setting, judged_gain, self.part, notes=self._notes())
 
-    def notes(self) -> list[str]:
+    def _notes(self) -> list[str]:
         """Say how many items the model cannot be applied to."""
         if self._missing:
             needed = ", ".join(self._missing)
@@ -71,7 +75,7 @@ class MtcOutput(Predictor):
         return [f"{left:,} items lack metadata and have the uniform belief"] if left else []
 
 
-@register("mtc-judge")
+@PREDICTORS.register
 class MtcJudge(MtcOutput):
     """The published model L_judge where its features exist, L_output elsewhere (MTC, section 5)."""
 
@@ -82,7 +86,9 @@ class MtcJudge(MtcOutput):
         self.judge = _published("judge", setting)
         self._without = [name for name in self.judge.features if name in setting.features.dropped]
 
-    def predict(self, judged_gain: Floats, answers: Answers | None = None) -> Beliefs:
+    def predict(
+        self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
+    ) -> Beliefs:
         """Return L_judge's probabilities for unjudged items whose artist has been judged for the query."""
         judged = judged_gain >= 0
         if self._without or not judged.any():
@@ -90,4 +96,4 @@ class MtcJudge(MtcOutput):
         table = self.setting.features.features(self.judge.features, gain=judged_gain, judged=judged, exclude_own=True)
         known = table.complete & ~judged
         part = Part(known, np.array(self.judge.levels), self.judge.probabilities(table.values[known]))
-        return believe(self.setting, judged_gain, self.part, part)
+        return believe(self.setting, judged_gain, self.part, part, notes=self._notes())

@@ -1,6 +1,6 @@
 r"""The likelihood of levels under the proportional-odds model, and its derivatives.
 
-The model is that of :mod:`earmark.predictors.ordinal`, in whose notation this is written.
+The model is that of :mod:`earmark.predictors.ordinal_regression`, in whose notation this is written.
 With :math:`u = \alpha_y + x\cdot\beta` and :math:`v = \alpha_{y+1} + x\cdot\beta` for a row of level y (and
 :math:`\alpha_0 = \infty`, :math:`\alpha_L = -\infty`) the likelihood of a row factors exactly,
 

@@ -10,7 +10,9 @@ large error with a small bias is an assessor who does not hear what the others h
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,7 +21,7 @@ from earmark.crowd.graded import AssessorErrors, assessor_errors, graded_alpha
 from earmark.crowd.krippendorff import Alpha
 from earmark.data.judgments import Judgments
 from earmark.errors import InputError
-from earmark.predictors.levels import to_levels
+from earmark.predictors.ordinal_levels import to_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,3 +79,9 @@ def assessor_table(judgments: Judgments) -> pl.DataFrame | None:
         )
         .sort(["judgments", "assessor"], descending=[True, False])
     )
+
+
+def most_and_least_generous(rows: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return the rows of the most generous and of the strictest assessor; None where nobody is above the others."""
+    known = sorted((row for row in rows if row["shared"]), key=lambda row: (row["bias"], row["assessor"]))
+    return (known[-1], known[0]) if known and known[0]["bias"] < 0 < known[-1]["bias"] else None

@@ -15,8 +15,10 @@ some of the judged items are a sample, these are counted apart.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -24,9 +26,8 @@ import polars as pl
 from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import Posterior
-from earmark.campaign.standing import Standing
+from earmark.campaign.campaign import Campaign
 from earmark.data.arrays import Floats, Ints
-from earmark.data.judgments import Judgments
 from earmark.data.scales import Scale
 from earmark.diagnose.coverage import wilson_interval
 from earmark.diagnose.proper_scores import ErrorSummary, summarise_errors
@@ -39,6 +40,8 @@ _REACH = 1.959963984540054
 # Coarser scales have too few levels for an interval of gains to mean much.
 _FINE_ENOUGH = 6
 _ROUNDING = 1e-9
+# How far a share of intervals that held may be off before it counts, and a root mean square error as a share of it.
+_SLACK, _NEAR = 0.02, 0.1
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,13 @@ class Held:
     def share(self) -> float:
         """The share of intervals that held."""
         return self.held / self.items
+
+    @property
+    def verdict(self) -> Literal["fewer", "right", "more"]:
+        """How many held, beside how many should; small deviations do not count, however many items show them."""
+        if self.high < LEVEL and self.share < LEVEL - _SLACK:
+            return "fewer"
+        return "more" if self.low > LEVEL and self.share > LEVEL + _SLACK else "right"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,35 +109,38 @@ class Calibration:
         return _held(sampled) if ENOUGH <= sampled.height < self.frame.height else None
 
     @property
+    def expected_error(self) -> float:
+        """The root mean square error that the model expects."""
+        return math.sqrt(self.errors.mean_variance)
+
+    @property
+    def errors_made(self) -> Literal["larger", "right", "smaller"]:
+        """How large errors are, beside what the model expects."""
+        ratio = self.errors.rmse / self.expected_error if self.expected_error else 1.0
+        return "larger" if ratio >= 1 + _NEAR else "smaller" if ratio < 1 - _NEAR else "right"
+
+    @property
     def all_sampled(self) -> bool:
         """Whether every judged item belongs to a sample."""
         return "sampled" in self.frame.columns and bool(self.frame["sampled"].all())
 
 
-def calibrate(standing: Standing, judgments: Judgments | None = None) -> Calibration | None:
-    """Hold predictions of judged items against what was judged; None where too few are.
-
-    Parameters
-    ----------
-    standing : Standing
-        The collection and what is believed about it.
-    judgments : Judgments, optional
-        Which items were sampled, where that is marked.
-    """
-    beliefs, scale = standing.beliefs, standing.setting.scale
+def calibrate(campaign: Campaign) -> Calibration | None:
+    """Compare judged items with their leave-one-out predictions; None where too few are judged."""
+    beliefs, scale = campaign.beliefs, campaign.problem.scale
     if beliefs.n_judged < ENOUGH:
         return None
     items, predicted, variance, actual = left_out(beliefs)
     reach = _REACH * np.sqrt(variance)
-    frame = standing.setting.collection.item_frame()[items].select("query", "document")
+    frame = campaign.problem.items[items].select("query", "document")
     frame = frame.with_columns(
         pl.Series("predicted", predicted),
         pl.Series("low", predicted - reach),
         pl.Series("high", predicted + reach),
         pl.Series("actual", actual),
     )
-    if judgments is not None and "sampled" in judgments.frame.columns:
-        marked = judgments.frame.filter(pl.col("gain") >= 0).group_by("query", "document").agg(pl.col("sampled").any())
+    if campaign.has_marked_sample:
+        marked = campaign.log.answers.group_by("query", "document").agg(pl.col("sampled").any())
         frame = frame.join(marked, on=["query", "document"], how="left", maintain_order="left").with_columns(
             pl.col("sampled").fill_null(False)
         )

@@ -11,22 +11,15 @@ from typing import NamedTuple
 import polars as pl
 
 from earmark._version import __version__
-from earmark.beliefs.beliefs import IndependentBeliefs
-from earmark.campaign.appraisal import Inference, Verdict
-from earmark.campaign.outlook import outlook
-from earmark.campaign.prospects import Outlook
-from earmark.campaign.standing import Standing
+from earmark.campaign import statements
+from earmark.campaign.campaign import Campaign
+from earmark.campaign.forecast import Forecast
+from earmark.campaign.verdict import Inference, Verdict
 from earmark.data.display import Display, Summary
-from earmark.data.judgments import Judgments
 from earmark.inference.audit import Audit
 from earmark.inference.confidence import Ranking
 from earmark.report.assessors import Agreement, assessor_agreement, assessor_table
 from earmark.report.calibration import Calibration, calibrate
-
-INDEPENDENT = (
-    "what is believed of one item counts as independent of the others, as in the papers: on real collections such "
-    "intervals are too narrow"
-)
 
 
 class Figure(NamedTuple):
@@ -88,18 +81,18 @@ class Findings(Display):
     notes : sequence of str
         What a reader has to know besides.
     audit : Audit or None
-        The model held against a guaranteed sample.
+        The comparison of the model with a guaranteed sample.
     agreement : Agreement or None
         Where several assessors judged the same items.
     reproduction : Reproduction
-    outlook : Outlook or None
+    forecast : Forecast or None
         How many more judgments open pairs take; None where nobody looked ahead.
     calibration : Calibration or None
         Judged items beside what was predicted of them, where enough are judged.
     assessors : polars.DataFrame or None
         One row per assessor, as from :func:`~earmark.report.assessors.assessor_table`, where judgments name them.
     figures : sequence of (title, caption, SVG)
-        Display after the pairs.
+        Shown after the pairs.
     content : bool
         Predictions also rest on what documents are like.
     """
@@ -113,7 +106,7 @@ class Findings(Display):
     audit: Audit | None = None
     agreement: Agreement | None = None
     reproduction: Reproduction = field(default_factory=Reproduction)
-    outlook: Outlook | None = None
+    forecast: Forecast | None = None
     calibration: Calibration | None = None
     assessors: pl.DataFrame | None = None
     figures: Sequence[Figure | tuple[str, str, str]] = ()
@@ -132,64 +125,43 @@ class Findings(Display):
         )
 
 
-def find(
-    standing: Standing,
-    inference: Inference | None = None,
+def gather_findings(
+    campaign: Campaign,
     *,
-    judgments: Judgments | None = None,
-    seed: int = 0,
-    samples: int = 1000,
     notes: Sequence[str] = (),
     reproduction: Reproduction | None = None,
     figures: Sequence[Figure | tuple[str, str, str]] = (),
-    look_ahead: bool = True,
+    forecast: bool = True,
 ) -> Findings:
-    """Reach a verdict and gather what a reader needs to trust it.
+    """Gather what a reader needs to trust a campaign's verdict.
 
     Parameters
     ----------
-    standing : Standing
-        The collection and what is believed about it.
-    inference : Inference, optional
-        How to reach the verdict; by default by the model, about these queries.
-    judgments : Judgments, optional
-        Who judged what: for the agreement of assessors, and for an audit where sampled items are marked; by default
-        those of the standing, where it knows them.
-    seed, samples
-        As for :meth:`~earmark.campaign.standing.Standing.appraiser`.
+    campaign : Campaign
     notes : sequence of str
-        What is to be said besides what the predictor says.
+        What is to be said besides the campaign's own notes.
     reproduction : Reproduction, optional
         How to get the same again.
     figures : sequence of (title, caption, SVG)
         Pictures of one's own, each as :func:`earmark.plots.svg_text` returns it, with a prefix of its own.
-    look_ahead : bool
+    forecast : bool
         Say how many more judgments open pairs would take.
     """
-    chosen = inference or Inference()
-    appraiser = standing.appraiser(chosen, seed=seed, samples=samples)
-    beliefs = standing.beliefs
-    verdict = appraiser.appraise(beliefs)
-    told = [*notes, *standing.predictor.notes(), *verdict.ranking.notes()[1:]]
-    independent = isinstance(beliefs, IndependentBeliefs) and beliefs.n_judged < beliefs.n_items
-    if chosen.mode == "model" and independent:
-        told.append(INDEPENDENT)
-    given = standing.judgments if judgments is None else judgments
-    marked = given is not None and "sampled" in given.frame.columns and bool(given.frame["sampled"].any())
-    audits = chosen.mode == "model" and marked and appraiser.can_audit(beliefs.judged_gain)
+    problem, judgments = campaign.problem, campaign.judgments
+    audited = problem.inference.mode == "model" and campaign.has_marked_sample and campaign.can_audit
     return Findings(
-        verdict,
-        chosen,
-        standing.predictor.name,
-        str(standing.setting.scale),
-        standing.measure.is_linear,
-        tuple(dict.fromkeys(told)),
-        appraiser.audit(beliefs) if audits else None,
-        None if given is None else assessor_agreement(given, seed=seed),
+        campaign.verdict,
+        problem.inference,
+        problem.model.name,
+        str(problem.scale),
+        problem.measure.is_linear,
+        tuple(dict.fromkeys([*notes, *statements.notes(campaign)])),
+        campaign.audit if audited else None,
+        None if judgments is None else assessor_agreement(judgments, seed=problem.seed),
         reproduction or Reproduction(),
-        outlook(standing, chosen, verdict=verdict, seed=seed, samples=samples) if look_ahead else None,
-        calibrate(standing, given),
-        None if given is None else assessor_table(given),
+        campaign.forecast() if forecast else None,
+        calibrate(campaign),
+        None if judgments is None else assessor_table(judgments),
         tuple(figures),
-        content=standing.setting.content is not None and standing.predictor.name == "hierarchical",
+        content=problem.setting.content is not None and problem.model.name == "hierarchical",
     )

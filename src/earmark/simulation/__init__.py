@@ -9,21 +9,18 @@ from earmark._lazy import lazily
 
 if TYPE_CHECKING:
     from earmark.simulation.campaigns import Outcome as Outcome
+    from earmark.simulation.campaigns import Simulation as Simulation
     from earmark.simulation.campaigns import Study as Study
     from earmark.simulation.campaigns import simulate as simulate
     from earmark.simulation.diagnosis import Diagnosis as Diagnosis
     from earmark.simulation.diagnosis import diagnose as diagnose
-    from earmark.simulation.judged import Simulation as Simulation
-    from earmark.simulation.judged import diagnose_predictor as diagnose_predictor
-    from earmark.simulation.judged import simulate_campaigns as simulate_campaigns
     from earmark.simulation.srbench import simulated_srbench as simulated_srbench
     from earmark.simulation.synthetic import SyntheticCollection as SyntheticCollection
     from earmark.simulation.synthetic import synthetic_collection as synthetic_collection
 
 _HOMES = {
-    "earmark.simulation.campaigns": ("Outcome", "Study", "simulate"),
+    "earmark.simulation.campaigns": ("Outcome", "Simulation", "Study", "simulate"),
     "earmark.simulation.diagnosis": ("Diagnosis", "diagnose"),
-    "earmark.simulation.judged": ("Simulation", "diagnose_predictor", "simulate_campaigns"),
     "earmark.simulation.srbench": ("simulated_srbench",),
     "earmark.simulation.synthetic": ("SyntheticCollection", "synthetic_collection"),
 }

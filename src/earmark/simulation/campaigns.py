@@ -7,9 +7,9 @@ and queries they are played with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from multiprocessing import get_context
 from typing import Any
 
@@ -18,23 +18,18 @@ import polars as pl
 
 from earmark.beliefs.beliefs import item_gains
 from earmark.beliefs.estimates import Estimates
-from earmark.campaign.appraisal import Estimator, Inference
-from earmark.campaign.loop import Look, play
-from earmark.campaign.policies import make_policy
-from earmark.campaign.stopping import parse_stop
+from earmark.beliefs.montecarlo import over_pool, pooled_lists
+from earmark.campaign.campaign import Campaign, Look, oracle
+from earmark.campaign.loop import play
+from earmark.campaign.problem import Problem
+from earmark.campaign.verdict import Estimator
 from earmark.data.arrays import Floats
-from earmark.data.collection import Collection
-from earmark.data.content import Content
-from earmark.data.judgments import Aggregation, Judgments
-from earmark.data.metadata import Metadata
-from earmark.data.runs import Runs
+from earmark.data.display import Display, DisplayTable, Summary, written_cells
+from earmark.data.judgments import Judgments
 from earmark.errors import ParameterError
 from earmark.inference.significance import compare_scores
-from earmark.measures import Measure
-from earmark.predictors.base import Predictor, Setting
-from earmark.predictors.content import count_known
-
-MakePredictor = Callable[[Setting], Predictor]
+from earmark.predictors.mtc import Uniform
+from earmark.wording import counted
 
 # Where everything is judged an interval has no width, and the same gains may have been added up in another order.
 _ROUNDING = 1e-9
@@ -91,95 +86,41 @@ class Study:
 
     Parameters
     ----------
-    runs, judgments : Runs, Judgments
-        The judged collection.
-    measure : Measure
-        What systems are compared by.
-    predictor : callable
-        Makes the predictor for a setting.
-    policy, stop : str
-        As written on the command line.
-    metadata, teams, artist, genre, attributes
-        As for :class:`~earmark.predictors.base.Setting`.
-    margin : float
-        Differences up to this do not matter to the stop rule.
-    batch, update_every : int
-        How many judgments there are between two looks, and between two updates of the predictor.
+    problem : Problem
+        What is compared, and how campaigns conclude. Whatever their target, the truth they are compared with is that
+        of these queries.
+    judgments : Judgments
+        The recorded judgments, which answer whatever a campaign asks.
+    batch : int
+        How many judgments there are between two looks.
     sample_systems, sample_queries : int, optional
         Play every repeat with this many systems and queries, drawn anew.
-    aggregation : str
-        How to make one gain of several assessors' judgments.
-    seed : int
-        Where all of the chance comes from.
-    inference : Inference
-        How verdicts are reached. Whatever their target, the truth they are compared with is that of these queries.
-    audit : float, 0..1
-        The share of judgments that follow the sample order.
-    content : Content, optional
-        What the documents are like, for predictors that use it.
     """
 
-    runs: Runs
+    problem: Problem
     judgments: Judgments
-    measure: Measure
-    predictor: MakePredictor
-    policy: str = "variance"
-    stop: str = "mean:0.95"
-    metadata: Metadata | None = None
-    teams: dict[str, str] | None = None
-    artist: str = "artist"
-    genre: str = "genre"
-    attributes: tuple[str, ...] = ()
-    margin: float = 0.0
     batch: int = 20
-    update_every: int = 20
     sample_systems: int | None = None
     sample_queries: int | None = None
-    aggregation: Aggregation = "mean"
-    seed: int = 0
-    inference: Inference = field(default_factory=Inference)
-    audit: float = 0.0
-    content: Content | None = None
-
-    def __post_init__(self) -> None:
-        if self.content is not None:
-            count_known(Collection.from_runs(self.runs, depth=self.measure.cutoff), self.content)
 
     def repeat(self, number: int) -> Iterator[Outcome]:
         """Play one campaign through."""
-        rng = np.random.default_rng([self.seed, number])
-        runs = self._sampled(rng)
-        collection = Collection.from_runs(runs, depth=self.measure.cutoff, metadata=self.metadata)
-        setting = Setting(
-            collection, self.judgments.scale, self.teams, self.artist, self.genre, self.attributes, self.content
-        )
-        recorded = item_gains(collection, self.judgments, aggregation=self.aggregation)
+        problem = self._drawn(number)
+        recorded = item_gains(problem.collection, self.judgments, aggregation=problem.aggregation)
         # What nobody judged counts as worth nothing, as it does in an evaluation.
-        truth = np.maximum(recorded, 0.0)
-        judge = Truth(setting, self.measure, truth)
-        looks = play(
-            setting,
-            predictor=self.predictor(setting),
-            policy=make_policy(self.policy),
-            stop=parse_stop(self.stop, margin=self.margin),
-            measure=self.measure,
-            ask=lambda items: truth[items],
-            rng=rng,
-            batch=self.batch,
-            update_every=self.update_every,
-            # Another sample for every repeat, as another campaign would draw.
-            seed=int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0]),
-            inference=self.inference,
-            audit=self.audit,
-        )
-        for look in looks:
-            yield judge.outcome(look, number)
+        truth = Truth(problem, np.maximum(recorded, 0.0))
+        for campaign in play(Campaign(problem), oracle(truth.gains), batch=self.batch):
+            assert campaign.look is not None
+            yield truth.outcome(campaign.look, number)
 
-    def _sampled(self, rng: np.random.Generator) -> Runs:
-        runs = self.runs
-        return runs.select(
-            systems=_draw(rng, runs.systems, self.sample_systems, "systems"),
-            queries=_draw(rng, runs.queries, self.sample_queries, "queries"),
+    def _drawn(self, number: int) -> Problem:
+        """Return the problem of one repeat: systems and queries drawn anew, and a sample order of its own."""
+        problem = self.problem
+        rng = np.random.default_rng([problem.seed, number])
+        return problem.select(
+            systems=_draw(rng, problem.collection.systems, self.sample_systems, "systems"),
+            queries=_draw(rng, problem.collection.queries, self.sample_queries, "queries"),
+            seed=int(np.random.SeedSequence([problem.seed, number]).generate_state(1)[0]),
         )
 
 
@@ -196,19 +137,16 @@ class Truth:
 
     Parameters
     ----------
-    setting : Setting
-    measure : Measure
+    problem : Problem
     gains : ndarray of float, shape (items,)
         The true gain of every item.
     """
 
-    def __init__(self, setting: Setting, measure: Measure, gains: Floats) -> None:
-        from earmark.predictors.mtc import Uniform
-
+    def __init__(self, problem: Problem, gains: Floats) -> None:
         self.gains = gains
-        estimator = Estimator(setting, measure, samples=2)
-        self.estimates: Estimates = estimator.estimate(Uniform(setting).predict(gains))
-        self.significant = _significant_pairs(setting, measure, gains)
+        estimator = Estimator(problem.setting, problem.measure, samples=2)
+        self.estimates: Estimates = estimator.estimate(Uniform(problem.setting).predict(gains))
+        self.significant = _significant_pairs(problem, gains)
 
     def outcome(self, look: Look, repeat: int = 0) -> Outcome:
         """Say how right a look at a campaign is."""
@@ -249,16 +187,14 @@ def _mean(values: np.ndarray[Any, np.dtype[Any]]) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-def _significant_pairs(setting: Setting, measure: Measure, gains: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _significant_pairs(problem: Problem, gains: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Tell which pairs differ significantly when everything is judged."""
-    from earmark.beliefs.montecarlo import over_pool, pooled_lists
-
-    collection = setting.collection
+    collection, measure = problem.collection, problem.measure
     n_systems, n_queries = len(collection.systems), len(collection.queries)
     pairs = n_systems * (n_systems - 1) // 2
     if n_systems < 2 or n_queries < 2:
         return np.zeros(pairs, dtype=bool)
-    lists = pooled_lists(collection, setting.scale).with_gains(gains)
+    lists = pooled_lists(collection, problem.scale).with_gains(gains)
     scores = over_pool(measure).score(lists).reshape(n_systems, n_queries)
     return compare_scores(scores if measure.higher_is_better else -scores).significant
 
@@ -305,3 +241,43 @@ def summary(stops: list[Outcome]) -> dict[str, Any]:
         values = [getattr(stop, told.name) for stop in stops if getattr(stop, told.name) is not None]
         means[told.name] = float(np.mean(values)) if values else None
     return means
+
+
+_AT_STOPS = ("repeat", "judged", "mean_confidence", "accuracy", "coverage_pairs_95", "coverage_systems_95")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(Display):
+    """Campaigns that were played through on a judged collection.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+        Every look at every campaign, one campaign after the other.
+    """
+
+    outcomes: tuple[Outcome, ...]
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per look."""
+        return outcomes_frame(list(self.outcomes))
+
+    def stops(self) -> pl.DataFrame:
+        """One row per campaign: the look at which it stopped."""
+        return self.to_polars().filter(pl.col("kind") == "stop")
+
+    def summary(self) -> dict[str, Any]:
+        """Return the means over campaigns at their stops."""
+        return summary([outcome for outcome in self.outcomes if outcome.kind == "stop"])
+
+    def _summary(self) -> Summary:
+        """Show where every campaign stopped, how sure it was then and how right."""
+        means = self.summary()
+        claimed, right, held = written_cells(
+            [means[name] for name in ("mean_confidence", "accuracy", "coverage_pairs_95")]
+        )
+        sentence = (
+            f"{counted(means['repeats'], 'campaign')}, {means['judged']:,.0f} judgments in the mean: confidence "
+            f"{claimed}, accuracy {right}, 95% intervals of pairs hold {held}"
+        )
+        return Summary(sentence, [DisplayTable(self.stops().select(*_AT_STOPS, "reason"), "At their stops")])

@@ -1,8 +1,8 @@
 """Diagnosis: how honest a predictor is on a judged collection.
 
-Some of the judgments are shown to the predictor and the rest is held against it: how good its probabilities are
-(ranked probability score and its parts), whether it errs as much as it says, whether its intervals hold what they
-should, and whether it is right as often as it is sure.
+Some of the judgments are shown to the predictor, and its predictions are compared with the rest: how good its
+probabilities are (ranked probability score and its parts), whether its errors are as large as its variances say,
+whether its intervals have their nominal coverage, and whether its accuracy equals its confidence.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.beliefs import UNJUDGED, Beliefs
 from earmark.beliefs.estimates import Estimates, Moments
-from earmark.campaign.appraisal import Estimator
+from earmark.campaign.problem import Problem
+from earmark.campaign.verdict import Estimator
 from earmark.data.arrays import Bools, Floats
 from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
@@ -23,10 +24,9 @@ from earmark.diagnose.decomposition import decompose_grouped, group_forecasts
 from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.errors import ParameterError
 from earmark.inference.confidence import rank_systems
-from earmark.measures import Measure
-from earmark.predictors.base import Predictor, Setting
-from earmark.predictors.levels import model_levels, to_levels
+from earmark.predictors.base import Setting
 from earmark.predictors.mtc import Uniform
+from earmark.predictors.ordinal_levels import model_levels, to_levels
 
 # Groups of forecasts smaller than this say more about chance than about the forecasts (BIAS, section 3.1).
 _SMALLEST_GROUP = 10
@@ -75,29 +75,23 @@ class Diagnosis(Display):
 
 
 def diagnose(
-    setting: Setting,
+    problem: Problem,
     truth: Floats,
-    predictor: Predictor,
-    measure: Measure,
     *,
     share: float,
     rng: np.random.Generator,
     repeats: int = 1,
 ) -> Diagnosis:
-    """Show a random share of the judgments to a predictor and hold the rest against it.
+    """Show a random share of the judgments to a predictor and compare the rest with its predictions.
 
     Parameters
     ----------
-    setting : Setting
-        The collection and its scale.
+    problem : Problem
+        The collection, the measure and the predictor.
     truth : ndarray of float, shape (items,)
         The gain of every item.
-    predictor : Predictor
-        Made for the setting.
-    measure : Measure
-        What systems are compared by.
     share : float, 0..1
-        How much of the judgments is shown; less than all, so that something is left to be held against it.
+        How much of the judgments is shown; less than all, so that something is left to compare predictions with.
     rng : numpy.random.Generator
         Which judgments are shown.
     repeats : int
@@ -107,9 +101,10 @@ def diagnose(
         raise ParameterError(f"the share of judgments shown is at least 0 and below 1, got {share:g}")
     if np.any(truth < 0):
         raise ParameterError(f"{np.count_nonzero(truth < 0):,} items are not judged: a diagnosis needs the whole truth")
-    estimator = Estimator(setting, measure)
+    setting = problem.setting
+    estimator = Estimator(setting, problem.measure)
     true = estimator.estimate(Uniform(setting).predict(truth))
-    looks = [_look(setting, truth, predictor, estimator, share, rng) for _ in range(repeats if share else 1)]
+    looks = [_look(problem, truth, estimator, share, rng) for _ in range(repeats if share else 1)]
     return Diagnosis(
         share,
         _scores(setting, truth, [beliefs for beliefs, _ in looks]),
@@ -119,16 +114,11 @@ def diagnose(
 
 
 def _look(
-    setting: Setting,
-    truth: Floats,
-    predictor: Predictor,
-    estimator: Estimator,
-    share: float,
-    rng: np.random.Generator,
+    problem: Problem, truth: Floats, estimator: Estimator, share: float, rng: np.random.Generator
 ) -> tuple[Beliefs, Estimates]:
     shown = np.zeros(truth.size, dtype=bool)
     shown[rng.choice(truth.size, round(share * truth.size), replace=False)] = True
-    beliefs = predictor.predict(np.where(shown, truth, setting.unjudged))
+    beliefs = problem.model.predict(np.where(shown, truth, UNJUDGED))
     return beliefs, estimator.estimate(beliefs)
 
 

@@ -1,32 +1,35 @@
-r"""Campaigns of pair questions played through, against made-up crowds and against recorded answers.
+r"""Simulated campaigns of pair questions, with simulated crowds and with recorded answers.
 
-All answers that a crowd would give are there from the start, so the truth is known: the preference precision of every
-system when every candidate pair has all its answers. A campaign only sees what it asks for. It is right about two
-systems if it puts them in their true order, and its intervals hold if they contain the true values.
+All answers that a crowd would give are known from the start, and with them the truth: the preference precision of every
+system when every candidate pair has all its answers. A campaign only sees the answers that it asks for. It is right
+about two systems if it puts them in their true order, and its intervals hold if they contain the true values.
 
-**A made-up crowd** (:func:`made_up_world`) finds documents fitting to a query: :math:`f_{qi}` is a standard normal
-variable, part of which is how much the document is liked whatever the query. It answers by Davidson's model with the
+**A simulated crowd** (:func:`made_up_world`) finds documents fitting to a query: :math:`f_{qi}` is a standard normal
+variable, part of which is how much the document is liked for any query. It answers by Davidson's model with the
 difference :math:`sharpness \cdot (f_{qi} - f_{qj}) + peculiarity \cdot u_p`. A system of skill :math:`\rho` ranks
 documents by a variable that is correlated with their fit by :math:`\rho`.
 
-**Recorded answers** (:func:`recorded_world`) are given one after the other as they stand in the file. Where a crowd was
-recorded without systems, these can be made up: the recorded order of documents with errors (:func:`runs_with_errors`).
+**Recorded answers** (:func:`recorded_world`) are given one after the other in the order of the file. Where a crowd was
+recorded without systems, these can be simulated: the recorded order of documents with errors
+(:func:`runs_with_errors`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from earmark.campaign.pair_candidates import make_candidates, make_design
-from earmark.campaign.pair_design import PairDesign
-from earmark.campaign.pair_questions import PairLook, PairPolicy, play_pairs
+from earmark.campaign.loop import play
+from earmark.campaign.pairs.campaign import PairCampaign, PairLook, PairProblem
+from earmark.campaign.pairs.candidates import PairAnswers, PairDesign, make_candidates, make_design
+from earmark.campaign.pairs.policies import PairPolicy
+from earmark.campaign.policies import Proposal
 from earmark.campaign.stopping import parse_stop
-from earmark.crowd.paired_comparison import outcome_probabilities
+from earmark.crowd.davidson import outcome_probabilities
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.conversion import runs_from_frame
 from earmark.data.display import Display, DisplayTable, Summary
@@ -71,26 +74,19 @@ class PairWorld(Display):
     @cached_property
     def truth(self) -> Floats:
         """The preference precision of every system when everything is answered, shape (systems,)."""
-        order, decided = self.design.order, self.winner != 0
-        counted = (order != 0) & decided
-        right = (order == self.winner) & counted
+        counted = (self.design.order != 0) & (self.winner != 0)
+        right = (self.design.order == self.winner) & counted
         truth: Floats = right.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
         return truth
 
-
-class _Crowd:
-    """Gives the answers of a world one after the other."""
-
-    def __init__(self, world: PairWorld) -> None:
-        self.signs, self.given = world.signs, np.zeros(world.signs.shape[0], dtype=np.int64)
-
-    def __call__(self, pairs: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
-        place = np.arange(self.signs.shape[1])
-        asked = (place >= self.given[pairs, None]) & (place < (self.given[pairs] + count)[:, None])
-        self.given[pairs] += count
-        signs = self.signs[pairs]
-        first, second, same = (np.sum(asked & (signs == sign), axis=1) for sign in (1, -1, 0))
-        return first, second, same
+    def answer(self, campaign: PairCampaign, proposal: Proposal) -> PairAnswers:
+        """Give the next answers about each proposed pair, in their order."""
+        start = campaign.answers.total[:, None]
+        end = start.copy()
+        end[proposal.items, 0] += campaign.answers_wanted(proposal)
+        place = np.arange(self.needed)
+        asked = (start <= place) & (place < end)
+        return PairAnswers(*(np.sum(asked & (self.signs == sign), axis=1) for sign in (1, -1, 0)))
 
 
 def made_up_world(
@@ -108,26 +104,26 @@ def made_up_world(
     same_weight: float = 0.0,
     shared_error: float = 0.3,
 ) -> PairWorld:
-    """Make a crowd and systems up.
+    """Simulate a crowd and systems.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        Where all of the chance comes from.
+        Where all draws come from.
     skills : sequence of float, in [-1, 1]
-        How well each system knows what fits: the correlation of what it ranks by with the fit.
+        The correlation of what each system ranks by with the fit.
     queries, documents : int
         How many of each; every query is asked about all documents.
     depth : int
         How many documents a list holds.
     pairs : int, optional
-        How many candidate pairs there are per query, drawn at random; all pairs of documents if none is given.
+        How many candidate pairs there are per query, drawn at random; all pairs of documents when omitted.
     needed : int
         How many answers a question gets.
     sharpness : float
         How strongly people prefer what fits better.
     peculiarity : float
-        How much there is to a pair beyond the fit of its documents.
+        The standard deviation of what is peculiar to a pair, beyond the fit of its documents.
     popularity : float, 0..1
         The share of the variance of fit that does not depend on the query.
     same_weight : float, 0 or more
@@ -145,36 +141,29 @@ def made_up_world(
         error = np.sqrt(shared_error) * common + np.sqrt(1 - shared_error) * rng.normal(size=(queries, documents))
         ranked.append(np.argsort(-(skill * fit + np.sqrt(1 - skill**2) * error), axis=1)[:, :depth])
     names = [f"d{number:03d}" for number in range(documents)]
-    runs = _lists({f"system-{n + 1}": lists for n, lists in enumerate(ranked)}, names)
+    runs = _runs(
+        (f"system-{number}", f"q{query:03d}", names[document])
+        for number, lists in enumerate(ranked, start=1)
+        for query, documents_in_order in enumerate(lists)
+        for document in documents_in_order
+    )
     first, second = np.triu_indices(documents, k=1)
     questions = []
     for number in range(queries):
-        chosen = np.arange(first.size) if pairs is None else rng.choice(first.size, pairs, replace=False)
-        questions += [
-            (f"q{number:03d}", names[a], names[b]) for a, b in zip(first[chosen], second[chosen], strict=True)
-        ]
+        chosen = range(first.size) if pairs is None else rng.choice(first.size, pairs, replace=False)
+        questions += [(f"q{number:03d}", names[first[pair]], names[second[pair]]) for pair in chosen]
     candidates = make_candidates(questions)
     query, a, b = candidates.query_index, candidates.first_index, candidates.second_index
     at = np.array([names.index(name) for name in candidates.documents])
     difference = sharpness * (fit[query, at[a]] - fit[query, at[b]]) + peculiarity * rng.normal(size=query.size)
-    return PairWorld(make_design(runs, candidates, k=depth), _answer(rng, difference, needed, same_weight))
-
-
-def _answer(rng: np.random.Generator, difference: Floats, needed: int, same_weight: float) -> Ints:
-    first, second, _ = outcome_probabilities(difference[:, None], same_weight)
+    p_first, p_second, _ = outcome_probabilities(difference[:, None], same_weight)
     draw = rng.random((difference.size, needed))
-    signs: Ints = np.where(draw < first, 1, np.where(draw < first + second, -1, 0))
-    return signs
+    signs = np.where(draw < p_first, 1, np.where(draw < p_first + p_second, -1, 0))
+    return PairWorld(make_design(runs, candidates, k=depth), signs)
 
 
-def _lists(ranked: dict[str, Ints], names: Sequence[str]) -> Runs:
-    rows = [
-        (system, f"q{query:03d}", names[document])
-        for system, lists in ranked.items()
-        for query, documents in enumerate(lists)
-        for document in documents
-    ]
-    return runs_from_frame(pl.DataFrame(rows, schema=["system", "query", "document"], orient="row"))
+def _runs(rows: Iterable[tuple[str, str, str]]) -> Runs:
+    return runs_from_frame(pl.DataFrame(list(rows), schema=["system", "query", "document"], orient="row"))
 
 
 def recorded_world(preferences: Preferences, runs: Runs, *, k: int, needed: int | None = None) -> PairWorld:
@@ -204,7 +193,7 @@ def recorded_world(preferences: Preferences, runs: Runs, *, k: int, needed: int 
 
 
 def runs_with_errors(pairs: PairTable, rng: np.random.Generator, errors: Sequence[float]) -> Runs:
-    """Make systems up that rank the documents of every query by the share of answers they won, with errors.
+    """Simulate systems that rank the documents of every query by the share of answers they won, with errors.
 
     Parameters
     ----------
@@ -222,12 +211,12 @@ def runs_with_errors(pairs: PairTable, rng: np.random.Generator, errors: Sequenc
     score = np.bincount(place, np.concatenate((lead, -lead))) / np.bincount(place)
     score = score / score.std()
     rows = []
-    for number, spread in enumerate(errors, start=1):
-        noisy = score + spread * rng.normal(size=score.size)
+    for number, sd in enumerate(errors, start=1):
+        noisy = score + sd * rng.normal(size=score.size)
         for at in np.lexsort((-noisy, items // size)):
             query, document = divmod(int(items[at]), size)
             rows.append((f"system-{number}", pairs.queries[query], pairs.documents[document]))
-    return runs_from_frame(pl.DataFrame(rows, schema=["system", "query", "document"], orient="row"))
+    return _runs(rows)
 
 
 @dataclass(frozen=True)
@@ -274,29 +263,31 @@ class PairOutcome:
 
 def judge_look(look: PairLook, world: PairWorld, repeat: int) -> PairOutcome:
     """Compare a look at a campaign with the truth."""
-    estimates, truth = look.estimates, world.truth
-    compared = ~estimates.identical
+    ranking, truth, answered = look.estimates.ranking, world.truth, look.estimates.answered
+    estimates, compared = ranking.estimates, ranking.compared
     fact = (truth[estimates.a] - truth[estimates.b])[compared]
-    said = np.sign(estimates.difference[compared])
+    said = np.sign(estimates.differences.mean[compared])
     credit = np.where((said == np.sign(fact)) | (fact == 0), 1.0, np.where(said == 0, 0.5, 0.0))
-    low, high = (bound[compared] for bound in estimates.difference_bounds)
-    system_low, system_high = estimates.bounds
-    # A true value that is reached exactly, as when everything is answered, must not be missed by rounding.
-    slack = 1e-9
+    low, high = ranking.difference_low[compared], ranking.difference_high[compared]
     return PairOutcome(
         kind="stop" if look.decision.stop else "step",
         repeat=repeat,
-        answers=estimates.answered,
-        questions=estimates.answered / world.needed,
-        mean_confidence=estimates.mean_confidence,
-        min_confidence=estimates.min_confidence,
+        answers=answered,
+        questions=answered / world.needed,
+        mean_confidence=ranking.mean_confidence,
+        min_confidence=ranking.min_confidence,
         accuracy=_mean(credit),
-        coverage_pairs_95=_mean((low - slack <= fact) & (fact <= high + slack)),
-        coverage_systems_95=_mean((system_low - slack <= truth) & (truth <= system_high + slack)),
+        coverage_pairs_95=_mean(_hold(low, fact, high)),
+        coverage_systems_95=_mean(_hold(ranking.low, truth, ranking.high)),
         half_width_pairs=_mean((high - low) / 2),
-        error=float(np.sqrt(np.mean((estimates.mean - truth) ** 2))),
+        error=float(np.sqrt(np.mean((estimates.scores.mean - truth) ** 2))),
         reason=look.decision.reason if look.decision.stop else "",
     )
+
+
+def _hold(low: Floats, true: Floats, high: Floats) -> Bools:
+    # A true value that is reached exactly, as when everything is answered, must not be missed by rounding.
+    return (low - 1e-9 <= true) & (true <= high + 1e-9)
 
 
 def _mean(values: Floats | Bools) -> float | None:
@@ -305,44 +296,42 @@ def _mean(values: Floats | Bools) -> float | None:
 
 def simulate_pairs(
     world: PairWorld,
-    rng: np.random.Generator,
     *,
     policy: PairPolicy = "adaptive",
     stop: str = "mean:0.95",
     margin: float = 0.0,
     one_at_a_time: bool = False,
     batch: int = 20,
+    seed: int = 0,
     repeat: int = 0,
 ) -> Iterator[PairOutcome]:
-    """Play one campaign through.
+    """Simulate one campaign.
 
     Parameters
     ----------
     world : PairWorld
         Who answers, and about what.
-    rng : numpy.random.Generator
-        Where the policy draws from.
-    policy, one_at_a_time, batch
-        As for :func:`~earmark.campaign.pair_questions.play_pairs`.
+    policy, one_at_a_time
+        As for :class:`~earmark.campaign.pairs.campaign.PairProblem`.
     stop : str
         When to stop, as on the command line.
     margin : float
         Differences up to this do not matter to the stop rule.
-    repeat : int
-        The number of the campaign in a study.
+    batch : int
+        How many questions are asked between two looks.
+    seed, repeat : int
+        The seed of a study and the number of the campaign in it; campaigns with another number draw anew.
     """
-    looks = play_pairs(
+    problem = PairProblem(
         world.design,
-        stop=parse_stop(stop, margin=margin),
-        ask=_Crowd(world),
-        rng=rng,
+        world.needed,
         policy=policy,
-        needed=world.needed,
+        stop=parse_stop(stop, margin=margin),
         one_at_a_time=one_at_a_time,
-        batch=batch,
+        seed=int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0]),
     )
-    for look in looks:
-        yield judge_look(look, world, repeat)
+    for campaign in play(PairCampaign.begin(problem), world.answer, batch=batch):
+        yield judge_look(campaign.look, world, repeat)
 
 
 def outcomes_frame(outcomes: list[PairOutcome]) -> pl.DataFrame:

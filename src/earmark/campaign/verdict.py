@@ -1,0 +1,324 @@
+"""From beliefs and judgments to a verdict: by the model or by a sample, about these queries or others like them.
+
+==============  ========================================================================================================
+inference       what a verdict rests on
+==============  ========================================================================================================
+``model``       the posterior of the model: valid as far as the model is
+``design``      a sample with known probabilities: valid whatever the model, which only makes intervals narrower
+==============  ========================================================================================================
+
+Normalised measures can be estimated by design in two ways. A sample of items gives nearly unbiased differences of
+systems and no guarantee for single systems; a sample of whole queries (``whole_queries``) gives a guarantee for both.
+The result says which of them it is.
+
+Statements that hold *at any time*, for people who look after every answer and stop when they like, start at a first
+look and are wider.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+
+from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.estimates import Estimates
+from earmark.beliefs.exact_estimates import LinearEstimator
+from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo
+from earmark.beliefs.query_population import TARGETS, Target, between_query_covariance, to_population
+from earmark.data.arrays import Bools, Floats
+from earmark.data.display import Display, Summary
+from earmark.errors import ParameterError
+from earmark.inference.audit import Audit, audit
+from earmark.inference.confidence import Ranking, rank_systems
+from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
+from earmark.inference.design_based import MINIMUM_SAMPLE, DesignEstimator, DesignResult, sampled_gains
+from earmark.inference.design_based_normalised import (
+    MINIMUM_QUERIES,
+    estimate_by_complete_queries,
+    estimate_ratio_by_design,
+)
+from earmark.inference.sampling_design import JudgingOrder, QueryOrder, SampleOrder
+from earmark.measures import Measure
+from earmark.measures.graded import AG
+from earmark.predictors.base import Predictor, Setting
+from earmark.wording import counted
+
+Mode = Literal["model", "design"]
+Distribution = Literal["normal", "t"]
+BY_MODEL = "by the model"
+# Intervals about other queries are as wide as queries differ, and unjudged ones differ by as much as is believed.
+BETWEEN_BY_MODEL = "except for how much queries differ, which is by the model"
+
+
+def judging_measure(measure: Measure) -> Measure:
+    """Return the linear measure by whose weights items are chosen: the measure itself, or average gain for others."""
+    return measure if measure.is_linear else AG(cutoff=measure.cutoff or 10)
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How verdicts are reached.
+
+    Parameters
+    ----------
+    mode : {"model", "design"}
+    target : {"sample", "population"}
+        About these queries, or about queries like these.
+    anytime : bool
+        Statements that hold at all looks together.
+    whole_queries : bool
+        The sample consists of queries judged completely, not of single items.
+    level : float, 0..1
+        The probability that every interval holds.
+    distribution : {"normal", "t"}
+        Of differences whose estimates bring no degrees of freedom of their own: normal, or Student's t with one degree
+        of freedom less than queries.
+    """
+
+    mode: Mode = "model"
+    target: Target = "sample"
+    anytime: bool = False
+    whole_queries: bool = False
+    level: float = 0.95
+    distribution: Distribution = "normal"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise ParameterError(f"--level is a probability above 0 and below 1, got {self.level:g}")
+        for name, value, known in (
+            ("inference", self.mode, get_args(Mode)),
+            ("target", self.target, tuple(TARGETS)),
+            ("distribution", self.distribution, get_args(Distribution)),
+        ):
+            if value not in known:
+                raise ParameterError(f"unknown {name} '{value}': use {' or '.join(known)}")
+
+    @property
+    def about(self) -> str:
+        """What verdicts are about, in words."""
+        return TARGETS[self.target]
+
+
+class Estimator:
+    """Estimates of one measure on one collection: exact where it is linear, else by Monte Carlo.
+
+    Parameters
+    ----------
+    setting : Setting
+        The collection and its scale.
+    measure : Measure
+        What to estimate.
+    seed : int
+        Every Monte Carlo estimate starts from it, so that two estimates differ by their beliefs and not by chance.
+    samples : int
+        How many draws a Monte Carlo estimate makes.
+    """
+
+    def __init__(self, setting: Setting, measure: Measure, *, seed: int = 0, samples: int = SAMPLES) -> None:
+        measure.check(setting.scale)
+        self.setting = setting
+        self.measure = measure
+        self._seed, self._samples = seed, samples
+        self._linear = LinearEstimator(setting.collection, measure, scale=setting.scale) if measure.is_linear else None
+
+    def estimate(self, beliefs: Beliefs) -> Estimates:
+        """Estimate the scores of all systems and their differences."""
+        if self._linear is not None:
+            return self._linear.estimate(beliefs)
+        rng = np.random.default_rng(self._seed)
+        return estimate_montecarlo(self.setting.collection, beliefs, self.measure, rng=rng, samples=self._samples)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict(Display):
+    """What follows for the systems.
+
+    Attributes
+    ----------
+    ranking : Ranking
+    basis : str
+        What it rests on, in words: the model, or what the sample guarantees.
+    sampled : int or None
+        How many sampled judgments it rests on, where it is by design.
+    """
+
+    ranking: Ranking
+    basis: str
+    sampled: int | None = None
+
+    def _summary(self) -> Summary:
+        """Show the ranking, and what it rests on."""
+        seen = self.ranking._summary()
+        sample = "" if self.sampled is None else f", from {counted(self.sampled, 'sampled judgment')}"
+        return Summary(seen.sentence, seen.sheets, [f"{self.basis}{sample}", *seen.notes])
+
+
+class Verdicts:
+    """Verdicts on one collection, again and again as items are judged.
+
+    Parameters
+    ----------
+    setting : Setting
+        The collection and its scale.
+    measure : Measure
+        What systems are compared by.
+    predictor : Predictor
+        What makes beliefs; by design, one of the same kind makes intervals narrower.
+    inference : Inference
+    seed : int
+        Of the sample order, and where Monte Carlo estimates start.
+    samples : int
+        How many draws a Monte Carlo estimate makes.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        measure: Measure,
+        predictor: Predictor,
+        *,
+        inference: Inference | None = None,
+        seed: int = 0,
+        samples: int = SAMPLES,
+    ) -> None:
+        self.inference = inference or Inference()
+        self._setting, self._measure, self._seed = setting, measure, seed
+        self._estimator = Estimator(setting, measure, seed=seed, samples=samples)
+        self._predictor = predictor
+        if self.inference.mode == "design" and not measure.is_linear and not self.inference.whole_queries:
+            self._check_normalised()
+        if self.inference.distribution == "t" and len(setting.collection.queries) < 2:
+            raise ParameterError("--distribution t needs two queries or more, got one")
+
+    @cached_property
+    def order(self) -> JudgingOrder:
+        """In which a sample is judged."""
+        return self.query_order if self.inference.whole_queries else self.item_order
+
+    @cached_property
+    def item_order(self) -> SampleOrder:
+        """In which a sample of items is judged."""
+        collection, scale = self._setting.collection, self._setting.scale
+        return SampleOrder.of(collection, judging_measure(self._measure), scale=scale, seed=self._seed)
+
+    @cached_property
+    def query_order(self) -> QueryOrder:
+        """In which a sample of whole queries is judged."""
+        return QueryOrder.of(self._setting.collection, seed=self._seed)
+
+    def ready(self, judged_gain: Floats) -> bool:
+        """Tell whether there is enough to be honest about."""
+        judged, chosen = judged_gain >= 0, self.inference
+        if chosen.mode == "design" and not chosen.whole_queries:
+            return self._enough_items(judged, FIRST_LOOK if chosen.anytime else MINIMUM_SAMPLE)
+        if chosen.anytime and np.count_nonzero(judged) < min(FIRST_LOOK, judged.size):
+            return False
+        return chosen.mode == "model" or self._enough_queries(judged)
+
+    def _enough_queries(self, judged: Bools) -> bool:
+        enough = min(MINIMUM_QUERIES, len(self._setting.collection.queries))
+        return self.query_order.complete(judged).size >= enough
+
+    def _enough_items(self, judged: Bools, needed: int) -> bool:
+        return self.item_order.prefix(judged) >= min(needed, self.item_order.n_needed)
+
+    def by_model(self, beliefs: Beliefs) -> Ranking:
+        """Rank systems by the model, whatever verdicts rest on."""
+        return rank_systems(self._estimator.estimate(beliefs), level=self.inference.level)
+
+    def conclude(self, beliefs: Beliefs) -> Verdict:
+        """Say what follows for the systems.
+
+        Parameters
+        ----------
+        beliefs : Beliefs
+            About all items, from all judgments.
+
+        Raises
+        ------
+        ParameterError
+            If there is too little to be honest about: by design, too few sampled judgments; at any time, too few.
+        """
+        chosen = self.inference
+        if chosen.mode == "design":
+            found = self.by_design(beliefs)
+            estimates, basis, sampled = found.estimates, found.guarantee, self._sampled_judgments(found)
+        else:
+            estimates, basis, sampled = self._estimator.estimate(beliefs), BY_MODEL, None
+        anytime = None
+        if chosen.anytime:
+            counted, items = estimates.judged, estimates.items
+            if chosen.mode == "design" and not chosen.whole_queries:
+                # Items that matter to no system are in no sample.
+                counted, items = found.sampled, self.item_order.n_needed
+            anytime = AnyTime.by_count(counted, items=items, first=min(FIRST_LOOK, items))
+        if chosen.target == "population":
+            rng = np.random.default_rng(self._seed)
+            between = between_query_covariance(self._setting.collection, beliefs, self._measure, rng=rng)
+            estimates = to_population(estimates, between)
+            basis = basis if basis == BY_MODEL else f"{basis}; {BETWEEN_BY_MODEL}"
+        df = len(self._setting.collection.queries) - 1 if chosen.distribution == "t" else None
+        ranking = rank_systems(estimates, level=chosen.level, df=df, anytime=anytime)
+        return Verdict(ranking, basis, sampled)
+
+    def by_design(self, beliefs: Beliefs) -> DesignResult:
+        """Estimate from the sample alone."""
+        collection, scale, gains = self._setting.collection, self._setting.scale, beliefs.judged_gain
+        level = self.inference.level
+        if self.inference.whole_queries:
+            return estimate_by_complete_queries(
+                collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
+            )
+        sample = sampled_gains(self.item_order, gains)
+        prediction = self._of_sample.predict(sample).leave_one_out()
+        if self._measure.is_linear:
+            return self._by_items.estimate(gains, prediction, level=level)
+        return estimate_ratio_by_design(
+            collection,
+            self._measure,
+            scale=scale,
+            order=self.item_order,
+            judged_gain=gains,
+            prediction=prediction,
+            rng=np.random.default_rng(self._seed),
+            level=level,
+        )
+
+    @cached_property
+    def _of_sample(self) -> Predictor:
+        return self._predictor.for_design()
+
+    @cached_property
+    def _by_items(self) -> DesignEstimator:
+        return DesignEstimator(
+            self._setting.collection, self._measure, scale=self._setting.scale, order=self.item_order
+        )
+
+    def can_audit(self, judged_gain: Floats) -> bool:
+        """Tell whether enough of the sample is judged to check the model against it."""
+        judged = judged_gain >= 0
+        if self.inference.whole_queries:
+            return self._enough_queries(judged)
+        return self._measure.is_linear and self._enough_items(judged, MINIMUM_SAMPLE)
+
+    def audit(self, beliefs: Beliefs) -> Audit:
+        """Hold the model's estimates against those of the sample."""
+        found = self.by_design(beliefs)
+        return audit(self._estimator.estimate(beliefs), found.estimates, sampled=self._sampled_judgments(found))
+
+    def _sampled_judgments(self, found: DesignResult) -> int:
+        """Return how many judgments a sample of items, or of whole queries, is made of."""
+        if not self.inference.whole_queries:
+            return found.sampled
+        return int(np.isin(self._setting.collection.item_query, self.query_order.queries[: found.sampled]).sum())
+
+    def _check_normalised(self) -> None:
+        name = type(self._measure).__name__
+        if name not in ("nDCG", "nRBP"):
+            raise ParameterError(
+                f"{self._measure} has no estimate by a sample of items: sample whole queries (--whole-queries), or use "
+                "--inference model"
+            )

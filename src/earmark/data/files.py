@@ -1,0 +1,203 @@
+"""Text files as people have them: gzipped or not, in any encoding, with or without a byte-order mark.
+
+Only a newline ends a line, and white space is ASCII's: other characters that Unicode counts as line ends or as
+spaces may stand in an id. Whatever cannot be opened, unpacked or decoded is an :class:`~earmark.errors.InputError`
+that names the file and, where there is one, the line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from earmark.errors import InputError
+
+BLANKS = " \t\r\v\f"
+_WHITE_SPACE = re.compile(f"[{BLANKS}]+")
+_MARK = "\ufeff"
+_GZIPPED = b"\x1f\x8b"
+_NUMPY = b"\x93NUMPY"
+# How sound files and archives start; their first bytes may well be ASCII. A NUL alone could be part of an id.
+_BINARY = (b"RIFF", b"FORM", b"OggS", b"fLaC", b"ID3", b"PK")
+_HEAD_BYTES = 1 << 16
+_WIDE = ("utf-16", "utf-32")
+
+
+@contextmanager
+def saying_why_not(path: Path) -> Iterator[None]:
+    """Turn the failures of opening, reading and unpacking a file into our error."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(expected="a file", got="nothing there", path=path) from None
+    except IsADirectoryError:
+        raise InputError(expected="a file", got="a directory", path=path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(expected="a readable file", got=str(error), path=path) from None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading, unpacking it where it is gzipped."""
+    with saying_why_not(path), path.open("rb") as file:
+        packed = file.read(len(_GZIPPED)) == _GZIPPED
+        file.seek(0)
+        if packed:
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                yield cast(BinaryIO, unpacked)
+        else:
+            yield file
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, unpacking it where it is gzipped."""
+    with saying_why_not(path):
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(_GZIPPED) else data
+
+
+def codec_name(encoding: str, path: Path) -> str:
+    """Return the name that all spellings of an encoding share; refuse one that is unknown or not for text."""
+    try:
+        "a".encode(encoding)
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise InputError(expected="a known encoding", got=f"'{encoding}'", path=path) from None
+
+
+def decode(data: bytes, encoding: str, path: Path) -> str:
+    """Decode the bytes of a file, or name the line that cannot be; a byte-order mark is dropped."""
+    codec = codec_name(encoding, path)
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].decode(codec).count("\n") + 1
+        raise _undecodable(encoding, path, got=f"byte 0x{data[error.start]:02x}", line=line) from None
+    return text.removeprefix(_MARK)
+
+
+def _undecodable(encoding: str, path: Path, *, got: str, line: int | None = None) -> InputError:
+    hint = "name the file's encoding, for example --encoding latin-1"
+    return InputError(expected=f"text in {encoding}", got=got, path=path, line=line, hint=hint)
+
+
+def to_utf8(data: bytes, encoding: str, path: Path) -> bytes:
+    """Return the bytes of a file in UTF-8 and without a byte-order mark; UTF-8 itself is not checked."""
+    if codec_name(encoding, path) == "utf-8":
+        return data.removeprefix(codecs.BOM_UTF8)
+    return decode(data, encoding, path).encode("utf-8")
+
+
+def data_lines(path: Path, *, encoding: str, comments: bool) -> Iterator[tuple[int, str]]:
+    """Yield the lines that hold data, with their numbers from 1 and without their ends, one at a time.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    encoding : str
+        Its encoding.
+    comments : bool
+        Lines that start with ``#`` are comments and hold no data; blank lines never do.
+    """
+    codec = codec_name(encoding, path)
+    with opened(path) as binary, io.TextIOWrapper(binary, encoding=codec, newline="\n") as file:
+        _refuse_other_than_text(binary.read(_HEAD_BYTES), codec, path)
+        binary.seek(0)
+        try:
+            for number, line in enumerate(file, start=1):
+                text = (line.removeprefix(_MARK) if number == 1 else line).rstrip("\r\n")
+                content = text.strip(BLANKS)
+                if content and not (comments and content.startswith("#")):
+                    yield number, text
+        except UnicodeError as error:
+            # A text file decodes far ahead of the line it gives out, so only all of the file tells the line.
+            decode(read_bytes(path), encoding, path)
+            raise _undecodable(encoding, path, got=str(error)) from None
+
+
+def _refuse_other_than_text(head: bytes, codec: str, path: Path) -> None:
+    """Refuse a file whose start shows that it holds no text, or no lines that we could tell apart."""
+    if head.startswith(_NUMPY):
+        how = "a matrix? earmark runs from-matrix makes runs of a .npy file"
+        raise InputError(expected="a text file", got="a NumPy file", path=path, hint=how)
+    if codec.startswith(_WIDE):
+        return
+    if b"\0" in head and (head.startswith(_BINARY) or not _is_utf8(head)):
+        wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        hint = "name the file's encoding: --encoding utf-16" if wide else None
+        got = "text in another encoding" if wide else "binary data"
+        raise InputError(expected="a text file", got=got, path=path, hint=hint)
+    if b"\n" not in head and b"\r" in head.strip():
+        how = "save the file again with other line endings"
+        raise InputError(expected="lines that end in LF or CRLF", got="CR alone", path=path, hint=how)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        # What is cut off at the end is no mistake.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def first_data_line(path: Path, *, encoding: str, comments: bool) -> tuple[int, str]:
+    """Return the number and the text of the first line that holds data, to tell the format by.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    for line in data_lines(path, encoding=encoding, comments=comments):
+        return line
+    raise InputError(expected="lines of data", got="an empty file", path=path)
+
+
+def words(line: str, *, cuts: int = 0) -> list[str]:
+    """Cut a line at its white space, at the first ``cuts`` places only if that is not 0."""
+    return _WHITE_SPACE.split(line.strip(BLANKS), maxsplit=cuts)
+
+
+def require_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path if there is a file, else say so."""
+    found = Path(path)
+    if found.is_dir():
+        raise InputError(expected="a file", got="a directory", path=path)
+    if not found.exists():
+        raise InputError(expected="a file", got="nothing there", path=path, hint="is the path spelt right?")
+    if not found.is_file():
+        # Telling the format means to start reading twice, which a pipe does not allow.
+        raise InputError(expected="a file", got="a pipe or a device", path=path, hint="write it to a file first")
+    return found
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write to a temporary neighbour and move it into place only when all went well."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(expected="an existing folder to write to", got=f"'{target.parent}'", path=path)
+    if target.is_dir():
+        raise InputError(expected="a file that can be written", got="Is a directory", path=path)
+    # Compression and format follow the name's endings, so the neighbour keeps them.
+    temporary = target.with_name(f".{os.getpid()}-{target.name}")
+    try:
+        yield temporary
+        temporary.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(temporary):
+            # Nobody asked for the neighbour, so nobody should have to read its name.
+            raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
+        raise

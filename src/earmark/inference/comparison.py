@@ -1,0 +1,231 @@
+"""Comparing systems: from scores to who is better than whom, and how alike two measures rank.
+
+:mod:`~earmark.inference.significance` tests matrices of numbers; here they have names, a direction and gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from earmark.data.arrays import Floats
+from earmark.data.display import Display, DisplayTable, Summary
+from earmark.errors import ParameterError
+from earmark.evaluation import Scores
+from earmark.inference.multiple_comparisons import CorrectionName, letter_display
+from earmark.inference.rank_correlation import kendall_tau, rbo, spearman_rho, tau_ap_b
+from earmark.inference.significance import PairwiseTests, TestName, compare_scores
+from earmark.measures import Measure, parse_all
+from earmark.wording import counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Display):
+    """Which systems differ by one measure.
+
+    Parameters
+    ----------
+    systems : tuple of str
+        The systems.
+    measure : Measure
+        What they are compared by.
+    scores : ndarray of float, shape (systems, queries)
+        Their scores on the queries that all of them answered, or averaged over those of a unit.
+    tests : PairwiseTests
+        The tests of all pairs, made so that higher is better whatever the measure.
+    dropped : tuple of str
+        Queries left out because some system did not answer them.
+    """
+
+    systems: tuple[str, ...]
+    measure: Measure
+    scores: Floats
+    tests: PairwiseTests
+    dropped: tuple[str, ...]
+
+    def pairs(self) -> pl.DataFrame:
+        """One row per pair; ``difference`` is a minus b in the measure's own units, effect sizes speak for a."""
+        tests, higher = self.tests, self.measure.higher_is_better
+        names = np.array(self.systems, dtype=object)
+        a, b = names[tests.a].tolist(), names[tests.b].tolist()
+        ahead = tests.ranked_by[tests.a] > tests.ranked_by[tests.b]
+        better = [
+            (one if first else other) if sure else None
+            for one, other, first, sure in zip(a, b, ahead, tests.significant, strict=True)
+        ]
+        low, high = (tests.low, tests.high) if higher else (-tests.high, -tests.low)
+        return pl.DataFrame(
+            {
+                "a": a,
+                "b": b,
+                "measure": str(self.measure),
+                # Adding 0 turns a negated 0 into a plain one.
+                "difference": (tests.difference if higher else -tests.difference) + 0.0,
+                "p_value": tests.p_value,
+                "significant": tests.significant,
+                "test": tests.test,
+                "p_adjusted": tests.p_adjusted,
+                "correction": tests.correction,
+                "alpha": tests.alpha,
+                "better": pl.Series(better, dtype=pl.String),
+                "low": low,
+                "high": high,
+                "effect": tests.effect,
+                "effect_size": tests.effect_size,
+                "wins": tests.wins,
+                "ties": tests.ties,
+                "losses": tests.losses,
+            }
+        )
+
+    def ranking(self) -> pl.DataFrame:
+        """One row per system, best first: ``system``, ``mean`` and the letters of the groups it cannot be told from."""
+        order = self.tests.order
+        letters = letter_display(self.tests.groups, n_systems=len(self.systems))
+        return pl.DataFrame(
+            {
+                "system": [self.systems[index] for index in order],
+                "mean": self.scores.mean(axis=1)[order],
+                "groups": [letters[index] for index in order],
+            }
+        )
+
+    def to_pandas(self) -> Any:
+        """Return :meth:`pairs` as a pandas frame (needs the ``pandas`` extra)."""
+        return self.pairs().to_pandas()
+
+    def __str__(self) -> str:
+        return str(self.ranking())
+
+    def _summary(self) -> Summary:
+        """Show the systems with the groups they cannot be told from, and the pairs that differ most surely."""
+        tests, pairs = self.tests, self.pairs()
+        differ = int(tests.significant.sum())
+        sentence = (
+            f"{differ:,} of {counted(pairs.height, 'pair')} of systems {'differs' if differ == 1 else 'differ'} "
+            f"significantly by {self.measure} ({tests.test}, {tests.correction} at {tests.alpha:g})"
+        )
+        shown = pairs.select("a", "b", "difference", "low", "high", "p_adjusted", "better", "effect_size")
+        shown = shown[[column.name for column in shown if not _is_empty(column)]]
+        notes = ["systems that share a letter cannot be told apart"]
+        if self.dropped:
+            notes.append(f"{counted(len(self.dropped), 'query', 'queries')} left out: some system did not answer")
+        in_order = shown.sort("p_adjusted", maintain_order=True)
+        return Summary(
+            sentence,
+            [DisplayTable(self.ranking(), most=20), DisplayTable(in_order, "Pairs, the most sure first", most=5)],
+            notes,
+        )
+
+
+def _is_empty(column: pl.Series) -> bool:
+    """Tell whether a column says nothing: intervals, where a test has none."""
+    return column.dtype == pl.Float64 and bool(column.is_nan().all())
+
+
+def compare(
+    scores: Scores,
+    measure: str | Measure | None = None,
+    *,
+    test: TestName = "friedman-tukey",
+    correction: CorrectionName = "holm",
+    alpha: float = 0.05,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    unit_of: Mapping[str, str] | None = None,
+) -> Comparison:
+    """Test every pair of systems by one measure.
+
+    Parameters
+    ----------
+    scores : Scores
+        What :func:`earmark.evaluate` returned.
+    measure : str or Measure, optional
+        Which of its measures; the first by default.
+    test, correction, alpha, n_resamples
+        As for :func:`~earmark.inference.significance.compare_scores`.
+    seed : int
+        Where permutation and bootstrap start, for every measure anew: a result does not depend on which others were
+        asked for.
+    unit_of : mapping of str to str, optional
+        What every query belongs to, where queries are not independent of each other: the versions of one song, say.
+        Scores are averaged within a unit, and the test is over units.
+
+    Raises
+    ------
+    ParameterError
+        With one system, or if a query belongs to no unit.
+
+    Examples
+    --------
+    >>> import earmark, numpy
+    >>> demo = earmark.synthetic_collection(numpy.random.default_rng(0))
+    >>> scores = earmark.evaluate(demo.runs, demo.judgments, ["AG@5"])
+    >>> earmark.compare(scores).pairs().height
+    28
+    """
+    chosen = scores.measures[0] if measure is None else parse_all([measure])[0]
+    matrix = scores.of(chosen)
+    if len(scores.systems) < 2:
+        raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
+    answered = np.flatnonzero(~np.isnan(matrix).any(axis=0))
+    complete = matrix[:, answered]
+    if unit_of is not None:
+        complete = _unit_means(complete, [scores.queries[index] for index in answered], unit_of)
+    tests = compare_scores(
+        complete if chosen.higher_is_better else -complete,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        n_resamples=n_resamples,
+        rng=np.random.default_rng(seed),
+    )
+    dropped = tuple(name for name, column in zip(scores.queries, matrix.T, strict=True) if np.isnan(column).any())
+    return Comparison(scores.systems, chosen, complete, tests, dropped)
+
+
+def _unit_means(scores: Floats, queries: list[str], unit_of: Mapping[str, str]) -> Floats:
+    """Average the scores of queries that belong together, shape (systems, units)."""
+    alone = next((query for query in queries if query not in unit_of), None)
+    if alone is not None:
+        raise ParameterError(f"query '{alone}' belongs to no unit: name one for every query")
+    index = np.unique([unit_of[query] for query in queries], return_inverse=True)[1]
+    member = index == np.arange(index.max(initial=-1) + 1)[:, None]
+    return np.asarray((scores @ member.T) / member.sum(axis=1))
+
+
+def correlate(scores: Scores) -> pl.DataFrame:
+    """Tell how alike the measures rank the systems.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per pair of measures: ``measure_a``, ``measure_b``, Kendall's ``tau`` (b), ``tau_ap`` (symmetric),
+        ``rbo`` (extrapolated, p = .9), ``spearman``.
+    """
+    goodness = {
+        measure: mean if measure.higher_is_better else -mean
+        for measure, mean in zip(scores.measures, scores.mean_values, strict=True)
+    }
+    best_first = {
+        measure: sorted(scores.systems, key=dict(zip(scores.systems, -mean, strict=True)).__getitem__)
+        for measure, mean in goodness.items()
+    }
+    return pl.DataFrame(
+        [
+            {
+                "measure_a": str(a),
+                "measure_b": str(b),
+                "tau": kendall_tau(goodness[a], goodness[b]),
+                "tau_ap": tau_ap_b(goodness[a], goodness[b]),
+                "rbo": rbo(best_first[a], best_first[b]).extrapolated,
+                "spearman": spearman_rho(goodness[a], goodness[b]),
+            }
+            for a, b in combinations(scores.measures, 2)
+        ]
+    )

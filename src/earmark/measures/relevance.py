@@ -1,0 +1,49 @@
+"""Counts of relevant and judged documents: what most binary measures are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.judged_lists import JudgedLists
+
+
+def is_relevant(gain: Floats, rel: float | None) -> NDArray[np.bool_]:
+    """Tell which gains count as relevant: those above 0, or those of at least ``rel``."""
+    return gain > 0 if rel is None else gain >= rel
+
+
+def relevant(lists: JudgedLists, rel: float | None) -> NDArray[np.bool_]:
+    """Tell which hits are relevant."""
+    return is_relevant(lists.gain, rel) & lists.judged
+
+
+def irrelevant(lists: JudgedLists, rel: float | None) -> NDArray[np.bool_]:
+    """Tell which hits were judged and found not relevant."""
+    return ~is_relevant(lists.gain, rel) & lists.judged
+
+
+def relevant_found(lists: JudgedLists, rel: float | None, cutoff: int | None) -> Floats:
+    """Count the relevant documents of every list within the cutoff."""
+    return lists.hits.sum(relevant(lists, rel) & lists.within(cutoff))
+
+
+def relevant_total(lists: JudgedLists, rel: float | None) -> Floats:
+    """Count the relevant documents that the truth knows for every list's query: :math:`R`."""
+    truth = lists.truth
+    known = is_relevant(truth.gain, rel) & (truth.gain >= 0)
+    return Segments(truth.offsets).sum(known)[..., lists.query]
+
+
+def irrelevant_total(lists: JudgedLists, rel: float | None) -> Floats:
+    """Count the documents known not to be relevant to every list's query: :math:`N`."""
+    truth = lists.truth
+    known = ~is_relevant(truth.gain, rel) & (truth.gain >= 0)
+    return (Segments(truth.offsets).sum(known) + truth.known_elsewhere)[..., lists.query]
+
+
+def divide(numerator: Floats, denominator: Floats | Ints | float) -> Floats:
+    """Divide, with 0/0 and x/0 worth 0: a query without relevant documents gives every system 0."""
+    bottom = np.broadcast_to(np.asarray(denominator, dtype=np.float64), numerator.shape)
+    return np.divide(numerator, bottom, out=np.zeros(numerator.shape), where=bottom != 0)

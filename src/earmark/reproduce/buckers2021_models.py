@@ -1,0 +1,228 @@
+"""The models of BIAS, fitted within the collection of 2011, and how good their predictions are.
+
+BIAS fits every year's models on the other years and prints no coefficients. Here a model is fitted on the queries whose
+id starts with 0 to 7 and predicts the others, and the other way round: what it predicts has no query, and no judgment,
+in common with what it learnt from. Features that rest on judgments see those of their own half only, as those of a year
+see that year's. Results count, not items: an item that three systems retrieved is three predictions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from earmark.beliefs.beliefs import IndependentBeliefs, LevelProbabilities, from_probabilities
+from earmark.beliefs.estimates import Estimates
+from earmark.beliefs.exact_estimates import estimate_linear
+from earmark.beliefs.normalised_estimates import FORMS, estimate_normalised, estimate_ratio
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.diagnose.decomposition import decompose_score
+from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
+from earmark.measures.base import Measure, parse
+from earmark.predictors.features import Features
+from earmark.predictors.ordinal_levels import model_levels, to_levels
+from earmark.predictors.ordinal_models import published_model
+from earmark.predictors.ordinal_regression import fit_ordinal, predict_levels
+from earmark.reproduce.mirex2011 import Mirex
+
+MEASURES = {"CG@5": "AG@5", "DCG@5": "nDCG(ideal=scale)@5", "NDCG@5": "nDCG(ideal=pool)@5", "RBP@5": "nRBP(p=0.8)@5"}
+"""The paper's measures, scaled to 0..1, and ours. Its persistence p is not given; .8 is that of its literature."""
+
+OUTPUT, SYSTEM_BASED = "output-based, original", "output-based, system-based"
+JUDGMENT, IMPROVED = "judgment-based, original", "judgment-based, improved"
+EXCLUDING = "judgment-based, excluding self"
+SAMPLES = 500
+"""How many samples estimates by Monte Carlo take."""
+VALUES = 10
+"""How many values probabilities are rounded to before equal predictions are grouped."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a model is made of.
+
+    Parameters
+    ----------
+    features : tuple of str
+    own_label : bool
+        Whether an item's own judgment is in its features when the model is fitted; in use it never is.
+    """
+
+    features: tuple[str, ...]
+    own_label: bool = False
+
+
+# OV is the same for all items of a year, so a model fitted within one has no use for it.
+RECIPES = {
+    OUTPUT: Recipe(("fSYS", "fART", "sGEN", "fGEN", "sGEN:fGEN")),
+    SYSTEM_BASED: Recipe(("fSYS", "fART_systems", "sGEN", "fGEN_systems", "sGEN:fGEN_systems")),
+    JUDGMENT: Recipe(("fSYS", "aSYS", "aART"), own_label=True),
+    EXCLUDING: Recipe(("fSYS", "aSYS", "aART")),
+    IMPROVED: Recipe(("fSYS", "aSYS", "aART", "nART")),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Forecasts:
+    """A model's predictions.
+
+    Attributes
+    ----------
+    known : ndarray of bool, shape (items,)
+        The items it can be applied to.
+    probabilities : ndarray of float, shape (items, levels)
+        Of the level of every item; uniform where it cannot.
+    """
+
+    known: Bools
+    probabilities: Floats
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How good predictions are; gains from 0 to 1."""
+
+    rps: float
+    rmse: float
+    variance: float
+    reliability: float
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """The collection with gains binned to the levels of models."""
+
+    mirex: Mirex
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The gains of the levels, 0 to 99."""
+        return np.array(model_levels(self.mirex.setting.scale))
+
+    @cached_property
+    def level(self) -> Ints:
+        """The level of every item."""
+        return to_levels(self.mirex.setting.scale, self.mirex.gain)
+
+    @cached_property
+    def gain(self) -> Floats:
+        """The gain of every item's level."""
+        return self.levels[self.level]
+
+    def beliefs(self, forecasts: Forecasts) -> IndependentBeliefs:
+        """Believe what a model predicts."""
+        return from_probabilities(forecasts.probabilities, scale=self.mirex.setting.scale, levels=self.levels)
+
+    def estimate(self, beliefs: IndependentBeliefs, measure: Measure) -> Estimates:
+        """Estimate a measure as the paper does: exactly if it is linear, else by the delta method."""
+        if measure.is_linear:
+            return estimate_linear(self.mirex.collection, beliefs, measure)
+        return estimate_ratio(self.mirex.collection, beliefs, measure)
+
+    @cached_property
+    def truths(self) -> dict[str, Estimates]:
+        """The true scores by every measure."""
+        shape = (self.gain.size, self.levels.size)
+        judged = from_probabilities(
+            np.full(shape, 1 / self.levels.size),
+            scale=self.mirex.setting.scale,
+            levels=self.levels,
+            judged_gain=self.gain,
+        )
+        return {name: self.estimate(judged, parse(ours)) for name, ours in MEASURES.items()}
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of Student's t."""
+        return len(self.mirex.collection.queries) - 1.0
+
+    @cached_property
+    def forecasts(self) -> dict[str, Forecasts]:
+        """The predictions of all models with all judgments in their features."""
+        return {name: self.fit(recipe) for name, recipe in RECIPES.items()}
+
+    def fit(self, recipe: Recipe, *, judged: Bools | None = None) -> Forecasts:
+        """Fit a model on either half of the queries and predict the other.
+
+        Parameters
+        ----------
+        recipe : Recipe
+        judged : ndarray of bool, shape (items,), optional
+            The judgments that features of predictions rest on, by default all; models are fitted with all.
+        """
+        known = np.zeros(self.level.size, dtype=bool)
+        probabilities = np.full((self.level.size, self.levels.size), 1 / self.levels.size)
+        for half in (self.mirex.first_half, ~self.mirex.first_half):
+            teaching = self._features(recipe, half, own_label=recipe.own_label)
+            taught = half & teaching.complete
+            model = fit_ordinal(
+                teaching.values[taught],
+                self.level[taught],
+                n_levels=self.levels.size,
+                weights=self.mirex.systems_of_item[taught],
+                names=recipe.features,
+            )
+            asked_of = ~half if judged is None else ~half & judged
+            asking = self._features(recipe, asked_of, own_label=False)
+            asked = ~half & asking.complete
+            known |= asked
+            probabilities[asked] = predict_levels(model, asking.values[asked])
+        return Forecasts(known, probabilities)
+
+    def _features(self, recipe: Recipe, judged: Bools, *, own_label: bool) -> Features:
+        return self.mirex.setting.features.features(
+            recipe.features, gain=self.mirex.gain, judged=judged, exclude_own=not own_label
+        )
+
+    @cached_property
+    def published(self) -> Forecasts:
+        """The predictions of MTC's L_output with the coefficients of its Table 7."""
+        model = published_model("mtc-output-fine")
+        features = self.mirex.setting.features.features(model.features)
+        probabilities = np.full((self.level.size, self.levels.size), 1 / self.levels.size)
+        probabilities[features.complete] = model.probabilities(features.values[features.complete])
+        return Forecasts(features.complete, probabilities)
+
+    @cached_property
+    def forms(self) -> dict[tuple[str, str], Estimates]:
+        """Estimates of the normalised measures in every way that has been proposed, by measure and form."""
+        beliefs = self.beliefs(self.forecasts[SYSTEM_BASED])
+        return {
+            (measure, form): estimate_normalised(
+                self.mirex.collection,
+                beliefs,
+                parse(MEASURES[measure]),
+                form=form,
+                rng=np.random.default_rng(0),
+                samples=SAMPLES,
+            )
+            for measure in ("NDCG@5", "RBP@5")
+            for form in FORMS
+        }
+
+    def errors(self, forecasts: Forecasts, *, min_group_size: int = 1) -> Errors:
+        """Score predictions, each item counted once for every system that retrieved it.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+        min_group_size : int
+            Groups of equal predictions that are smaller are left out of the reliability.
+        """
+        items = np.repeat(np.arange(self.level.size), self.mirex.systems_of_item.astype(np.int64))
+        items = items[forecasts.known[items]]
+        probabilities, level = forecasts.probabilities[items], self.level[items]
+        believed = LevelProbabilities(self.levels, probabilities)
+        summary = summarise_errors(believed.mean, believed.variance, self.gain[items])
+        parts = decompose_score(
+            probabilities, level, n_values=VALUES, min_group_size=min_group_size, representative="rounded"
+        )
+        top = self.mirex.setting.scale.top
+        return Errors(
+            rps=ranked_probability_score(probabilities, level),
+            rmse=summary.rmse / top,
+            variance=summary.mean_variance / top**2,
+            reliability=parts.reliability,
+        )
