@@ -1,4 +1,4 @@
-"""What judging would teach: judged in thought is as judged."""
+"""What a judgment would teach: conditioning on a hypothetical judgment is as judging."""
 
 from __future__ import annotations
 

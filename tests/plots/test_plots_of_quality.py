@@ -1,4 +1,4 @@
-"""Plots of outlooks, predictions, people and several methods: what would be drawn is right, and is drawn."""
+"""Plots of forecasts, predictions, people and several methods: what would be drawn is right, and is drawn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pair(a: str, b: str, chance: list[float], left: int) -> PairForecast:
     return PairForecast(a, b, 0.7, left, np.arange(path.size), path, float(path[-1]), np.arange(path.size - 1))
 
 
-OUTLOOK = Forecast(
+FORECAST = Forecast(
     (
         pair("A", "B", [0.0, 0.3, 0.6, 0.95], 5),
         pair("B", "C", [0.0, 0.2, 0.55], 9),
@@ -88,7 +88,7 @@ def many_curves(count: int) -> dict[str, Curves]:
 
 
 DRAWN: dict[str, Callable[..., Axes]] = {
-    "forecast": lambda **given: plots.plot_forecast(OUTLOOK, **given),
+    "forecast": lambda **given: plots.plot_forecast(FORECAST, **given),
     "forecast of nothing": lambda **given: plots.plot_forecast(Forecast((), Inference()), **given),
     "predictions": lambda **given: plots.plot_predictions(PREDICTIONS, **given),
     "one prediction": lambda **given: plots.plot_predictions(PREDICTIONS.head(1), **given),
@@ -120,14 +120,14 @@ def test_every_function_draws_on_the_axes_it_is_given(name: str) -> None:
     assert "nan" not in text.replace("many", "")
 
 
-def test_an_outlook_is_drawn_as_far_as_it_goes() -> None:
-    data = plots.forecast_data(OUTLOOK)
+def test_a_forecast_is_drawn_as_far_as_it_goes() -> None:
+    data = plots.forecast_data(FORECAST)
     assert data.rows() == [
         ("A", "B", 2, 3, 5),
         ("B", "C", 2, None, 9),
         ("C", "a very long name of a system", None, None, 7),
     ]
-    labels = [label.get_text() for label in plots.plot_forecast(OUTLOOK).get_yticklabels()]
+    labels = [label.get_text() for label in plots.plot_forecast(FORECAST).get_yticklabels()]
     assert labels == ["A – B", "B – C", "C – a very lon… a system"]
     assert plain("a very long name of a system", longest=20) == "a very lon… a system"
 

@@ -131,7 +131,7 @@ class Forecast(Display):
         return {frozenset((one.a, one.b)): one for one in self.pairs}
 
     def of(self, a: str, b: str) -> PairForecast | None:
-        """Return the pair of two systems; None where they are decided or were not asked for."""
+        """Return the forecast of two systems; None where they are decided or were not asked for."""
         return self._by_pair.get(frozenset((a, b)))
 
     def frame(self) -> pl.DataFrame:

@@ -122,7 +122,7 @@ def ordered_pairs(ranking: Ranking) -> pl.DataFrame:
 
 
 def say_verdict(ranking: Ranking, forecast: Forecast | None = None) -> Said:
-    """Say in words what a ranking says, and, with an forecast, how many more judgments what is open would take."""
+    """Say in words what a ranking says, and, with a forecast, how many more judgments open pairs would take."""
     data = ordered_pairs(ranking)
     order = ranking.systems_frame()["system"].to_list()
     following = dict(pairwise(order))
