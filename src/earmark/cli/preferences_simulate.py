@@ -86,7 +86,8 @@ def simulate(
     from earmark.campaign.pairs.policies import parse_pair_policy
     from earmark.campaign.stopping import parse_stop
     from earmark.cli.loading import load_preferences
-    from earmark.simulation.pair_campaigns import outcomes_frame, recorded_world, simulate_pairs
+    from earmark.simulation.campaigns import outcomes_frame
+    from earmark.simulation.pair_campaigns import recorded_world, simulate_pairs
 
     # Whatever is wrong with a name is said before anything is simulated.
     rule, chosen_policy = parse_stop(stopping.stop, margin=stopping.margin), parse_pair_policy(policy)

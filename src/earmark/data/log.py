@@ -30,7 +30,6 @@ changes nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -328,8 +327,3 @@ def _check_answers(answers: pl.DataFrame) -> None:
         raise InputError(expected="a gain or a choice in every answer", got="neither")
     if choice.null_count() < choice.len() and (choice.is_not_null() & answers["other"].is_null()).any():
         raise InputError(expected="two documents in every choice", got="one")
-
-
-def concatenate(logs: Sequence[AnswerLog]) -> AnswerLog:
-    """Put logs together that have no order among each other, as those of several files."""
-    return AnswerLog(tuple(chunk for log in logs for chunk in log.chunks))

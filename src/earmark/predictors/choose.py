@@ -11,7 +11,7 @@ from pathlib import Path
 
 from earmark.data.scales import FINE, Scale, parse_scale
 from earmark.errors import ParameterError
-from earmark.predictors.base import PREDICTORS, Predictor, Setting, make_predictor
+from earmark.predictors.base import Predictor, Setting, make_predictor
 from earmark.predictors.external import External
 from earmark.predictors.hierarchical import Hierarchical
 from earmark.predictors.hierarchical_prior import HierarchicalPrior
@@ -86,8 +86,3 @@ class PredictorChoice:
             return FINE
         whole = levels == tuple(range(len(levels)))
         return parse_scale(f"0..{len(levels) - 1}" if whole else ",".join(f"{level!r}" for level in levels))
-
-
-def choosable_names() -> tuple[str, ...]:
-    """Return everything that may be chosen, third parties' predictors included."""
-    return (*PREDICTORS.names(), f"{_EXTERNAL}FILE")

@@ -7,11 +7,11 @@ and queries they are played with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from multiprocessing import get_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -23,13 +23,16 @@ from earmark.campaign.campaign import Campaign, Look, oracle
 from earmark.campaign.loop import play
 from earmark.campaign.problem import Problem
 from earmark.campaign.verdict import Estimator
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Bools, Floats
 from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.data.judgments import Judgments
 from earmark.errors import ParameterError
 from earmark.inference.significance import compare_scores
 from earmark.predictors.mtc import Uniform
 from earmark.wording import counted
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 # Where everything is judged an interval has no width, and the same gains may have been added up in another order.
 _ROUNDING = 1e-9
@@ -157,8 +160,8 @@ class Truth:
         right = (said == fact) | (fact == 0)
         # An undecided pair (estimated difference exactly 0) is half right, as guessing would be.
         credit = np.where(right, 1.0, np.where(said == 0, 0.5, 0.0))
-        holds = _hold(ranking.difference_low, true.differences.mean, ranking.difference_high)
-        within = _hold(ranking.low, true.scores.mean, ranking.high)
+        holds = intervals_hold(ranking.difference_low, true.differences.mean, ranking.difference_high)
+        within = intervals_hold(ranking.low, true.scores.mean, ranking.high)
         open_items = look.judged_gain < 0
         error = (look.beliefs.mean - self.gains)[open_items]
         return Outcome(
@@ -167,27 +170,28 @@ class Truth:
             judged=look.judged,
             mean_confidence=ranking.mean_confidence,
             min_confidence=ranking.min_confidence,
-            accuracy=_mean(credit),
+            accuracy=mean_or_none(credit),
             tau=None if not credit.size else 2 * float(credit.mean()) - 1,
-            accuracy_significant=_mean(credit[self.significant[compared]]),
-            coverage_pairs_95=_mean(holds[compared]),
-            coverage_systems_95=_mean(within),
+            accuracy_significant=mean_or_none(credit[self.significant[compared]]),
+            coverage_pairs_95=mean_or_none(holds[compared]),
+            coverage_systems_95=mean_or_none(within),
             half_width_systems=float(np.mean(ranking.high - ranking.low) / 2),
             rmse=float(np.sqrt(np.mean(error**2))) if error.size else 0.0,
             reason=look.decision.reason if look.decision.stop else "",
         )
 
 
-def _hold(low: Floats, true: Floats, high: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def intervals_hold(low: Floats, true: Floats, high: Floats) -> Bools:
     """Tell which intervals hold the true value, whatever the last bits of a sum in another order are."""
     return (low - _ROUNDING <= true) & (true <= high + _ROUNDING)
 
 
-def _mean(values: np.ndarray[Any, np.dtype[Any]]) -> float | None:
+def mean_or_none(values: Floats | Bools) -> float | None:
+    """Return the mean, or None where there are no values."""
     return float(values.mean()) if values.size else None
 
 
-def _significant_pairs(problem: Problem, gains: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _significant_pairs(problem: Problem, gains: Floats) -> Bools:
     """Tell which pairs differ significantly when everything is judged."""
     collection, measure = problem.collection, problem.measure
     n_systems, n_queries = len(collection.systems), len(collection.queries)
@@ -227,7 +231,7 @@ def _whole_repeat(study: Study, number: int) -> list[Outcome]:
     return list(study.repeat(number))
 
 
-def outcomes_frame(outcomes: list[Outcome]) -> pl.DataFrame:
+def outcomes_frame(outcomes: Sequence[DataclassInstance]) -> pl.DataFrame:
     """Return outcomes as a frame, one row each."""
     return pl.DataFrame([asdict(outcome) for outcome in outcomes], infer_schema_length=None)
 

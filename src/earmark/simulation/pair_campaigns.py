@@ -17,7 +17,7 @@ recorded without systems, these can be simulated: the recorded order of document
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -30,12 +30,13 @@ from earmark.campaign.pairs.policies import PairPolicy
 from earmark.campaign.policies import Proposal
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.davidson import outcome_probabilities
-from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.arrays import Floats, Ints
 from earmark.data.conversion import runs_from_frame
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable, Preferences
 from earmark.data.runs import Runs
 from earmark.errors import ParameterError
+from earmark.simulation.campaigns import intervals_hold, mean_or_none
 from earmark.wording import counted
 
 
@@ -276,22 +277,13 @@ def judge_look(look: PairLook, world: PairWorld, repeat: int) -> PairOutcome:
         questions=answered / world.needed,
         mean_confidence=ranking.mean_confidence,
         min_confidence=ranking.min_confidence,
-        accuracy=_mean(credit),
-        coverage_pairs_95=_mean(_hold(low, fact, high)),
-        coverage_systems_95=_mean(_hold(ranking.low, truth, ranking.high)),
-        half_width_pairs=_mean((high - low) / 2),
+        accuracy=mean_or_none(credit),
+        coverage_pairs_95=mean_or_none(intervals_hold(low, fact, high)),
+        coverage_systems_95=mean_or_none(intervals_hold(ranking.low, truth, ranking.high)),
+        half_width_pairs=mean_or_none((high - low) / 2),
         error=float(np.sqrt(np.mean((estimates.scores.mean - truth) ** 2))),
         reason=look.decision.reason if look.decision.stop else "",
     )
-
-
-def _hold(low: Floats, true: Floats, high: Floats) -> Bools:
-    # A true value that is reached exactly, as when everything is answered, must not be missed by rounding.
-    return (low - 1e-9 <= true) & (true <= high + 1e-9)
-
-
-def _mean(values: Floats | Bools) -> float | None:
-    return float(values.mean()) if values.size else None
 
 
 def simulate_pairs(
@@ -332,8 +324,3 @@ def simulate_pairs(
     )
     for campaign in play(PairCampaign.begin(problem), world.answer, batch=batch):
         yield judge_look(campaign.look, world, repeat)
-
-
-def outcomes_frame(outcomes: list[PairOutcome]) -> pl.DataFrame:
-    """Return outcomes as a frame, one row each."""
-    return pl.DataFrame([asdict(outcome) for outcome in outcomes], infer_schema_length=None)

@@ -22,9 +22,9 @@ from earmark.campaign.policies import Proposal
 from earmark.campaign.stopping import parse_stop
 from earmark.data.preferences import Preferences
 from earmark.errors import ParameterError
+from earmark.simulation.campaigns import outcomes_frame
 from earmark.simulation.pair_campaigns import (
     made_up_world,
-    outcomes_frame,
     recorded_world,
     runs_with_errors,
     simulate_pairs,
