@@ -121,10 +121,3 @@ def test_an_answer_without_disagreement_is_the_truth():
     exact = Posterior(model, Observations.exact(model, told, truth[told]), theta)
     np.testing.assert_allclose(noisy.mean, exact.mean, atol=1e-5)
     np.testing.assert_allclose(noisy.sums(np.eye(model.n_items))[1], exact.sums(np.eye(model.n_items))[1], atol=1e-6)
-
-
-def test_queries_of_items():
-    model = model_of(small_collection(0))
-    items = np.arange(model.n_items)
-    expected = np.repeat(np.arange(model.n_queries), np.diff(model.offsets))
-    np.testing.assert_array_equal(model.query_of(items), expected)

@@ -93,7 +93,7 @@ def test_whole_queries_come_one_after_the_other():
 def test_proportional_is_known_by_its_name():
     assert make_policy("proportional") == Proportional()
     assert "proportional" in POLICIES
-    with pytest.raises(ParameterError, match="the policy proportional takes no argument, got '3'"):
+    with pytest.raises(ParameterError, match="proportional takes no argument, got 'proportional:3'"):
         make_policy("proportional:3")
 
 

@@ -86,10 +86,6 @@ class EffectModel:
         """How many queries there are."""
         return len(self.local)
 
-    def query_of(self, items: Ints) -> Ints:
-        """Return the query of every item."""
-        return np.searchsorted(self.offsets, items, side="right") - 1
-
 
 @dataclass(frozen=True, eq=False)
 class Observations:

@@ -119,6 +119,7 @@ def load_campaign(
     known: options.Known,
     scoring: options.OneMeasure,
     predicting: options.Predicting,
+    stopping: options.Stopping | None = None,
     **how: Any,
 ) -> Campaign:
     """Read a campaign from files, and say what a reader of results has to know about them.
@@ -131,6 +132,8 @@ def load_campaign(
     from earmark.campaign.files import read_campaign
     from earmark.predictors.choose import PredictorChoice
 
+    if stopping is not None:
+        how |= {"stop": stopping.stop, "margin": stopping.margin}
     campaign = read_campaign(
         inputs.runs,
         judgments=judging.judgments,

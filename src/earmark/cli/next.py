@@ -77,11 +77,10 @@ def next_items(
         known,
         scoring,
         predicting,
+        stopping,
         inference=concluding.inference_at(),
         policy=_grouped(chosen) if group_by_query else chosen,
         audit=audit,
-        stop=stopping.stop,
-        margin=stopping.margin,
         seed=seed,
     )
     problem = campaign.problem

@@ -60,18 +60,7 @@ def plan(
     from earmark.campaign.plan import plan as simulate_plan
     from earmark.cli.loading import load_campaign
 
-    campaign = load_campaign(
-        out,
-        inputs,
-        judging,
-        known,
-        scoring,
-        predicting,
-        policy=policy,
-        stop=stopping.stop,
-        margin=stopping.margin,
-        seed=seed,
-    )
+    campaign = load_campaign(out, inputs, judging, known, scoring, predicting, stopping, policy=policy, seed=seed)
     problem = campaign.problem
     left = problem.collection.n_items - campaign.judged
     with out.progress(repeats * left, "simulating") as advance:

@@ -79,19 +79,8 @@ def rank(
     from earmark.inference.headline import may_be_best
 
     how = concluding.inference_at(estimating.level, distribution)
-    campaign = load_campaign(
-        out,
-        inputs,
-        judging,
-        known,
-        scoring,
-        predicting,
-        inference=how,
-        stop=stopping.stop,
-        margin=stopping.margin,
-        samples=estimating.samples,
-        seed=seed,
-    )
+    estimated = {"inference": how, "samples": estimating.samples, "seed": seed}
+    campaign = load_campaign(out, inputs, judging, known, scoring, predicting, stopping, **estimated)
     ranking, audited = campaign.ranking, _audit(campaign, audit)
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]
     for note in said:

@@ -100,11 +100,10 @@ def simulate(
         known,
         scoring,
         predicting,
+        stopping,
         inference=concluding.inference_at(),
         policy=policy,
         audit=audit,
-        stop=stopping.stop,
-        margin=stopping.margin,
         update_every=update_every,
         seed=seed,
     )

@@ -19,7 +19,7 @@ from earmark.data.collection import Collection
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import JudgingOrder
-from earmark.registry import Registry
+from earmark.registry import Registry, refuse_arguments
 from earmark.wording import counted
 
 
@@ -144,8 +144,7 @@ class Policy(Protocol):
     @classmethod
     def from_arguments(cls, *arguments: str) -> Self:
         """Make the policy from what was written after its name, none by default."""
-        if arguments:
-            raise ParameterError(f"the policy {cls.name} takes no argument, got '{':'.join(arguments)}'")
+        refuse_arguments(cls.name, arguments)
         return cls()
 
     @abstractmethod
