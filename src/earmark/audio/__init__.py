@@ -1,4 +1,4 @@
-"""Sound: reading it, describing it by numbers, and how far apart two descriptions are.
+"""Sound: reading it, cutting it, how loud it is, describing it by numbers, how far apart two descriptions are.
 
-Needs the ``audio`` extra (soundfile and librosa); nothing else of earmark needs it.
+Needs the ``audio`` extra (soundfile, librosa and pyloudnorm); of the rest of earmark only ``media`` needs it.
 """
