@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,34 @@ def mirex() -> Path:
 def melody() -> Path:
     """Melody preferences from Mechanical Turk, 2010."""
     return _data("melody-preferences-2010")
+
+
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Start a PostgreSQL server and return its address; the server comes from a package."""
+    from servers import PostgreSQL
+
+    server = PostgreSQL()
+    yield server.url
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def new_postgresql_database(postgresql: str) -> Iterator[Callable[[], str]]:
+    """Return a function that makes an empty database on the server and returns its address."""
+    import sqlalchemy as sa
+
+    url = sa.make_url(postgresql).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+
+    def make() -> str:
+        name = f"campaigns_{next(_numbers)}"
+        with engine.connect() as connection:
+            connection.execute(sa.text(f"CREATE DATABASE {name}"))
+        return url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
+
+    yield make
+    engine.dispose()

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from earmark.data.runs import Runs
     from earmark.data.scales import BINARY, BROAD, FINE, Scale, parse_scale
     from earmark.data.writers import write_judgments, write_questions, write_runs
-    from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError
+    from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError, StoreError
     from earmark.evaluation import Scores, curves, evaluate
     from earmark.inference.comparison import Comparison, compare, correlate
     from earmark.inference.confidence import Ranking
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from earmark.shortcuts import diagnose_predictor, plan, propose, rank, simulate_campaigns
     from earmark.simulation.campaigns import Simulation
     from earmark.simulation.synthetic import SyntheticCollection, synthetic_collection
+    from earmark.store.stored import StoredCampaign, open_campaign
 
 _HOME = {
     "earmark.campaign.verdict": ("Inference", "Verdict"),
@@ -94,7 +95,7 @@ _HOME = {
     "earmark.data.runs": ("Runs",),
     "earmark.data.scales": ("BINARY", "BROAD", "FINE", "Scale", "parse_scale"),
     "earmark.data.writers": ("write_judgments", "write_questions", "write_runs"),
-    "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError"),
+    "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError", "StoreError"),
     "earmark.evaluation": ("Scores", "curves", "evaluate"),
     "earmark.inference.confidence": ("Ranking",),
     "earmark.inference.comparison": ("Comparison", "compare", "correlate"),
@@ -103,6 +104,7 @@ _HOME = {
     "earmark.shortcuts": ("diagnose_predictor", "plan", "propose", "rank", "simulate_campaigns"),
     "earmark.simulation.campaigns": ("Simulation",),
     "earmark.simulation.synthetic": ("SyntheticCollection", "synthetic_collection"),
+    "earmark.store.stored": ("StoredCampaign", "open_campaign"),
 }
 _SUBMODULES = ("crowd", "diagnose", "plots", "report", "simulation")
 
@@ -137,6 +139,8 @@ __all__ = [
     "Scale",
     "Scores",
     "Simulation",
+    "StoreError",
+    "StoredCampaign",
     "SyntheticCollection",
     "Verdict",
     "__version__",
@@ -152,6 +156,7 @@ __all__ = [
     "judgments_from_frame",
     "judgments_from_records",
     "judgments_to_dict",
+    "open_campaign",
     "parse",
     "parse_scale",
     "plan",

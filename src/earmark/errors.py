@@ -67,3 +67,7 @@ class MissingLibraryError(EarmarkError, ImportError):
 
 class NotConverged(EarmarkError):  # noqa: N818 - reads as the sentence it is
     """An iterative method stopped before it reached an answer."""
+
+
+class StoreError(EarmarkError):
+    """The store of a campaign cannot be used now: it is busy, full, read-only, unreachable or of another version."""

@@ -214,6 +214,51 @@ def test_joining_runs_of_which_some_have_scores():
         join_runs([some_runs(), some_runs()])
 
 
+@given(results, st.data())
+def test_leaving_out_is_the_same_as_lines_that_were_never_there(results, data):
+    systems = data.draw(st.sets(st.sampled_from(SYSTEMS), max_size=1))
+    queries = data.draw(st.sets(st.sampled_from(QUERIES), max_size=2))
+    documents = data.draw(st.sets(st.sampled_from(DOCUMENTS), max_size=3))
+    items = data.draw(st.sets(st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCUMENTS)), max_size=4))
+    left = [
+        (system, query, document, score)
+        for (system, query, document), score in results.items()
+        if not (system in systems or query in queries or document in documents or (query, document) in items)
+    ]
+    runs = build([(*key, score) for key, score in results.items()])
+    removed = {"systems": systems, "queries": queries, "documents": documents, "items": items}
+    if not left:
+        with pytest.raises(ParameterError, match="nothing is left"):
+            runs.without(**removed)
+        return
+    found, expected = runs.without(**removed), build(left)
+    assert lists_of(found) == lists_of(expected)
+    assert found.systems == tuple(name for name in runs.systems if name in expected.systems)
+    assert found.queries == expected.queries
+    of_result = zip(*found.to_polars().select("system", "query", "document"), strict=True)
+    of_document = dict(zip(of_result, found.scores, strict=True))
+    with np.errstate(over="ignore"):
+        assert of_document == {key[:3]: np.float32(key[3]) for key in left}
+
+
+def test_leaving_out_what_is_not_there_changes_nothing():
+    runs = build([("A", "q1", "a", 1.0), ("A", "q1", "b", 0.5)])
+    assert runs.without() is runs
+    found = runs.without(systems={"X"}, queries={"q9"}, documents={"z"}, items={("q9", "a"), ("q1", "z")})
+    assert lists_of(found) == lists_of(runs)
+
+
+def test_documents_below_move_up():
+    rows = [("A", "q1", name, score) for name, score in (("a", 3.0), ("b", 2.0), ("z", 1.0))]
+    found = build([*rows, ("A", "q2", "a", 1.0), ("A", "q2", "z", 0.0)]).without(items={("q1", "a")})
+    assert found.to_polars().select("query", "document", "rank").rows() == [
+        ("q1", "b", 1),
+        ("q1", "z", 2),
+        ("q2", "a", 1),
+        ("q2", "z", 2),
+    ]
+
+
 def test_other_names():
     renamed = some_runs().renamed(["x", "y", "z"])
     assert {system for system, _ in lists_of(renamed)} == {"x", "y", "z"}

@@ -177,7 +177,7 @@ class Problem(Display):
             policy = "proportional" if conclude.mode == "design" and not audit else "variance"
         notes: list[str] = []
         lists = _answered(runs, missing, notes)
-        chosen = parse(measure) if isinstance(measure, str) else measure or _usual_measure(lists, notes)
+        chosen = parse(measure) if isinstance(measure, str) else measure or usual_measure(lists, notes)
         maker = PredictorChoice(predictor) if isinstance(predictor, str) else predictor
         known = scale or (judgments.scale if judgments is not None else None)
         if known is None:
@@ -353,7 +353,8 @@ def _answered(runs: Runs, missing: Missing, notes: list[str]) -> Runs:
     return runs.select(queries=answered)
 
 
-def _usual_measure(runs: Runs, notes: list[str]) -> Measure:
+def usual_measure(runs: Runs, notes: list[str]) -> Measure:
+    """Return the measure to take where none is named, and note it."""
     longest = int(runs.lengths.max(initial=1))
     chosen = f"AG@{max(1, min(USUAL_CUTOFF, longest))}"
     why = f", as lists hold no more than {longest}" if longest < USUAL_CUTOFF else ""

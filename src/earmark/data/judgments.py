@@ -23,7 +23,7 @@ from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 
 Aggregation = Literal["mean", "median", "majority"]
-COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled", "sequence")
+COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled", "sequence", "key")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

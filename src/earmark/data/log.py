@@ -15,8 +15,20 @@ kind                what happened
 ``invited``         an assessor joined
 ``rejected``        the answers of an assessor do not count
 ``reinstated``      they count again
+``late``            an answer came after its lease had ended and the item had got all its answers: kept, not counted
+``returned``        a question came back without an answer: its assessor gave it back, or its lease ended (``expired``)
+``consented``       an assessor agreed to the consent text whose version ``text`` names
+``erased``          the identity of an assessor was erased; the answers stay under the pseudonym
 ``changed``         a setting of the campaign changed; ``text`` says which and to what
 ``imported``        answers came from a file, which ``source`` names
+``added``           runs came late, from the file that ``source`` names
+``removed``         a system, a query, a document or an item left the collection, for the reason in ``text``
+``restored``        it came back
+``paused``          no questions are given out for now
+``resumed``         questions are given out again
+``stopped``         the stop rule was reached; ``text`` says how
+``closed``          the campaign ended
+``opened``          the campaign goes on after it was closed
 ==================  ====================================================================================================
 
 The rule for several answers about one item is that of :func:`~earmark.data.judgments.current_answers`: the same
@@ -53,8 +65,20 @@ Kind = Literal[
     "invited",
     "rejected",
     "reinstated",
+    "late",
+    "returned",
+    "consented",
+    "erased",
     "changed",
     "imported",
+    "added",
+    "removed",
+    "restored",
+    "paused",
+    "resumed",
+    "stopped",
+    "closed",
+    "opened",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _UTC = pl.Datetime("us", "UTC")
@@ -66,16 +90,22 @@ SCHEMA: dict[str, Any] = {
     "query": pl.String,
     "document": pl.String,
     "other": pl.String,
+    "system": pl.String,
     "gain": pl.Float64,
     "choice": pl.String,
     "strength": pl.Float64,
     "sampled": pl.Boolean,
+    "expected": pl.String,
     "source": pl.String,
     "key": pl.String,
     "expires": _UTC,
     "text": pl.String,
 }
-"""The columns of a log and their types. ``key`` is made by the client: an event with a known key is not added again."""
+"""The columns of a log and their types.
+
+``key`` is made by the client: an event with a known key is not added again. ``expected`` is the answer that a trap
+expects; answers with it say something about their assessor and never count as judgments.
+"""
 
 UNNAMED = "unnamed"
 """Who gave the answers that name no assessor, where others do."""
@@ -97,8 +127,13 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "invited": ("assessor",),
     "rejected": ("assessor",),
     "reinstated": ("assessor",),
+    "late": ("query", "document", "assessor"),
+    "returned": ("query", "document", "assessor"),
+    "consented": ("assessor", "text"),
+    "erased": ("assessor",),
     "changed": ("text",),
     "imported": ("source",),
+    "added": ("source",),
 }
 
 
@@ -124,7 +159,8 @@ class AnswerLog(Display):
     @classmethod
     def from_judgments(cls, judgments: Judgments, *, source: str | None = None) -> AnswerLog:
         """Make a log of a table of judgments; negative gains, which mean unjudged, are left out."""
-        frame = judgments.frame.filter(pl.col("gain") >= 0)
+        # The key of a question in a work package is none of the event.
+        frame = judgments.frame.filter(pl.col("gain") >= 0).drop("key", strict=False)
         return cls().with_table(frame.with_columns(kind=pl.lit("answered"), source=pl.lit(source, dtype=pl.String)))
 
     def with_table(self, frame: pl.DataFrame) -> AnswerLog:
@@ -192,7 +228,7 @@ class AnswerLog(Display):
     def answers(self) -> pl.DataFrame:
         """The answers that count, in order: the last of every assessor about an item, unless withdrawn or rejected."""
         events = self.frame.with_row_index("place")
-        given = events.filter(pl.col("kind") == "answered")
+        given = events.filter(pl.col("kind") == "answered", pl.col("expected").is_null())
         if self.rejected:
             given = given.filter(~pl.col("assessor").is_in(list(self.rejected)).fill_null(False))
         taken_back = events.filter(pl.col("kind") == "withdrawn")
@@ -238,11 +274,11 @@ class AnswerLog(Display):
     def pending(self, now: datetime) -> pl.DataFrame:
         """Return the questions that are out: ``assessor, query, document, other, expires``.
 
-        A question is out from when it was asked until its assessor answered, skipped or could not play it, or the
-        lease expired.
+        A question is out from when it was asked until its assessor answered it, skipped it, gave it back or could not
+        play it, or the lease expired.
         """
         who = ["assessor", *_ITEM]
-        done = self.frame.filter(pl.col("kind").is_in(["answered", "skipped", "unplayable"]))
+        done = self.frame.filter(pl.col("kind").is_in(["answered", "skipped", "unplayable", "late", "returned"]))
         asked = self.frame.filter(pl.col("kind") == "asked").unique(who, keep="last", maintain_order=True)
         last_done = done.group_by(who).agg(pl.col("sequence").max().alias("done"))
         out = asked.join(last_done, on=who, how="left", nulls_equal=True, maintain_order="left")
@@ -325,5 +361,7 @@ def _check_answers(answers: pl.DataFrame) -> None:
     choice = answers["choice"]
     if answers["gain"].null_count() and (answers["gain"].is_null() & choice.is_null()).any():
         raise InputError(expected="a gain or a choice in every answer", got="neither")
-    if choice.null_count() < choice.len() and (choice.is_not_null() & answers["other"].is_null()).any():
+    # A question about all documents of a query names none.
+    alone = choice.is_not_null() & answers["other"].is_null() & (answers["document"] != "")
+    if choice.null_count() < choice.len() and alone.any():
         raise InputError(expected="two documents in every choice", got="one")

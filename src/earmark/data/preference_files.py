@@ -56,6 +56,9 @@ def read_preferences(path: AnyPath, *, encoding: str = "utf-8") -> Preferences:
     for name in ("strength", "seconds"):
         if name in frame.columns:
             frame = frame.with_columns(_numbers(table, name))
+    if "strength" in frame.columns and frame["strength"].is_null().all():
+        # A column that nobody filled in says as much as none.
+        frame = frame.drop("strength")
     try:
         answers = check_answers(frame)
     except BadAnswer as bad:

@@ -54,6 +54,7 @@ _ALIASES = {
     "time": ("time", "timestamp"),
     "sampled": ("sampled",),
     "sequence": ("sequence",),
+    "key": ("key",),
     "artist": ("artist",),
     "genre": ("genre",),
 }
@@ -166,9 +167,10 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     Parameters
     ----------
     path : path
-        The file. CSV and Parquet may also have columns ``assessor``, ``time``, ``sampled`` and ``sequence`` (the order
-        of answers); a row without a gain is a question not answered yet and does not count. Of several answers of
-        one assessor about an item, the latest counts (:func:`~earmark.data.judgments.current_answers`).
+        The file. CSV and Parquet may also have columns ``assessor``, ``time``, ``sampled``, ``sequence`` (the order of
+        answers) and ``key`` (of a question in a work package); a row without a gain is a question not answered yet and
+        does not count. Of several answers of one assessor about an item, the latest counts
+        (:func:`~earmark.data.judgments.current_answers`).
     scale : Scale, optional
         The judging scale; guessed from the gains where it is not given.
     encoding : str
@@ -176,7 +178,7 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     """
     file = require_file(path)
     if _has_names(file, encoding):
-        optional = ("assessor", "time", "sampled", "sequence")
+        optional = ("assessor", "time", "sampled", "sequence", "key")
         table = _answered(_rename(read_named(file, encoding=encoding), ("query", "document", "gain"), optional))
         frame = table.frame.with_columns(
             id_cells(table, "query"), id_cells(table, "document"), pl.Series("gain", number_cells(table, "gain"))
@@ -187,6 +189,8 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
             frame = frame.with_columns(_yes_or_no(table, "sampled"))
         if "sequence" in frame.columns:
             frame = frame.with_columns(_whole_numbers(table, "sequence"))
+        if "key" in frame.columns:
+            frame = frame.with_columns(pl.col("key").cast(pl.String))
         table = Table(frame, table.path, table.line_of)
     else:
         line = first_data_line(file, encoding=encoding, comments=True)[1]

@@ -7,7 +7,7 @@ of the lines. A document may stand in a list once, and so may a rank where the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -105,6 +105,65 @@ class Runs(Display):
             offsets,
             self.documents.gather(rows),
             None if self.scores is None else self.scores[rows],
+        )
+
+    def without(
+        self,
+        *,
+        systems: Collection[str] = (),
+        queries: Collection[str] = (),
+        documents: Collection[str] = (),
+        items: Collection[tuple[str, str]] = (),
+    ) -> Runs:
+        """Leave out systems, queries, documents and single items; the documents below move up.
+
+        The result is that of files without them: a list that loses all of its documents is gone, and so is a system or
+        a query without lists. Names that occur nowhere change nothing.
+
+        Parameters
+        ----------
+        systems, queries, documents : collection of str
+            What to leave out everywhere.
+        items : collection of (query, document)
+            Documents to leave out for one query.
+
+        Raises
+        ------
+        ParameterError
+            If nothing is left.
+        """
+        if not (systems or queries or documents or items):
+            return self
+        lists = np.isin(self.list_system, _places(self.systems, systems), invert=True)
+        lists &= np.isin(self.list_query, _places(self.queries, queries), invert=True)
+        of = self.list_of_result
+        keep = lists[of]
+        if documents:
+            keep &= ~self.documents.is_in(pl.Series(list(documents), dtype=pl.String).implode()).to_numpy()
+        if items:
+            code = {name: index for index, name in enumerate(self.queries)}
+            gone = [(code[query], document) for query, document in items if query in code]
+            removed = pl.DataFrame(gone, schema={"query": pl.Int64, "document": pl.String}, orient="row")
+            results = pl.DataFrame({"query": self.list_query[of], "document": self.documents}).with_row_index()
+            keep[results.join(removed, on=["query", "document"], how="semi")["index"].to_numpy()] = False
+        lengths = np.bincount(of[keep], minlength=self.lengths.size)
+        left = np.flatnonzero(lengths)
+        if not left.size:
+            raise ParameterError("nothing is left: every result of every system was left out")
+        of_system, system = np.unique(self.list_system[left], return_inverse=True)
+        of_query, query = np.unique(self.list_query[left], return_inverse=True)
+        names = [self.queries[index] for index in of_query]
+        # Without some that are no numbers, the others may have to be sorted as numbers.
+        asked = sort_ids(names)
+        place = {name: index for index, name in enumerate(asked)}
+        return Runs(
+            tuple(self.systems[index] for index in of_system),
+            asked,
+            system,
+            np.array([place[name] for name in names], dtype=np.int64)[query],
+            np.concatenate(([0], np.cumsum(lengths[left]))),
+            self.documents.filter(pl.Series(keep)),
+            None if self.scores is None else self.scores[keep],
         )
 
     def renamed(self, systems: Sequence[str]) -> Runs:
@@ -297,6 +356,10 @@ def join_runs(parts: Sequence[Runs]) -> Runs:
         documents.rechunk() if documents.len() < _SMALL else documents,
         np.concatenate(scores) if len(scores) == len(parts) else None,
     )
+
+
+def _places(known: tuple[str, ...], names: Collection[str]) -> list[int]:
+    return [index for index, name in enumerate(known) if name in names]
 
 
 def _chosen(known: tuple[str, ...], names: Iterable[str] | None, what: str) -> list[str]:

@@ -135,7 +135,7 @@ def write_questions(items: pl.DataFrame, path: AnyPath) -> None:
     Parameters
     ----------
     items : polars.DataFrame
-        ``query``, ``document`` and perhaps ``sampled``, as :func:`earmark.propose` returns them.
+        ``query``, ``document`` and perhaps ``sampled``, as :func:`earmark.propose` returns them, and ``key``.
     path : path
         Where to. A file in which somebody has answered is left alone.
 
@@ -144,6 +144,21 @@ def write_questions(items: pl.DataFrame, path: AnyPath) -> None:
     InputError
         If the file is there and holds answers, or cannot be written.
     """
+    refuse_answered(path)
+    more = [name for name in ("sampled", "key") if name in items.columns]
+    # Null and not an empty text, which would be written as two quotation marks.
+    gain = pl.lit(None, dtype=pl.String).alias("gain")
+    _write_named(items.select("query", "document", gain, *more), path, "csv", packed=False)
+
+
+def refuse_answered(path: AnyPath) -> None:
+    """Refuse to write questions over a file in which somebody has answered.
+
+    Raises
+    ------
+    InputError
+        If the file is there and holds a gain or a choice.
+    """
     if Path(path).is_file() and _is_answered(Path(path)):
         raise InputError(
             expected="a file to write questions to",
@@ -151,15 +166,11 @@ def write_questions(items: pl.DataFrame, path: AnyPath) -> None:
             path=path,
             hint="name another file, or move this one away",
         )
-    more = [name for name in ("sampled",) if name in items.columns]
-    # Null and not an empty text, which would be written as two quotation marks.
-    gain = pl.lit(None, dtype=pl.String).alias("gain")
-    _write_named(items.select("query", "document", gain, *more), path, "csv", packed=False)
 
 
 def _is_answered(path: Path) -> bool:
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        return any((row.get("gain") or "").strip() for row in csv.DictReader(file))
+        return any((row.get("gain") or row.get("choice") or "").strip() for row in csv.DictReader(file))
 
 
 def write_groups(groups: OrderedGroups, path: AnyPath) -> None:

@@ -130,8 +130,9 @@ def pool_candidates(runs: Runs, *, k: int) -> list[tuple[str, str, str]]:
     """Return every two documents that are among the first k of any lists for the same query."""
     pools: dict[str, set[str]] = {}
     near = np.flatnonzero(runs.ranks <= k)
-    for place, document in zip(near, runs.documents.gather(near), strict=True):
-        pools.setdefault(runs.queries[runs.list_query[runs.list_of_result[place]]], set()).add(document)
+    queries = runs.list_query[runs.list_of_result[near]]
+    for query, document in zip(queries, runs.documents.gather(near), strict=True):
+        pools.setdefault(runs.queries[query], set()).add(document)
     return [(query, a, b) for query, pool in pools.items() for a, b in combinations(sorted(pool), 2)]
 
 

@@ -1,0 +1,1 @@
+"""How fast questions are given out and answers are taken in, by SQLite and by PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Campaigns that last: a folder with settings and inputs, and a database that holds the log of answers."""

@@ -1,0 +1,137 @@
+"""Taking results out of a store: judgments, answers or the whole log, with pseudonyms, names or nobody at all.
+
+A cell of a CSV file that starts as a formula does (``=``, ``+``, ``-``, ``@``, a tab) gets a quotation mark before it,
+because spreadsheets compute such cells. JSONL and Parquet hold ids as they are.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from earmark.data.files import replacing
+from earmark.data.judgments import Judgments, aggregate
+from earmark.data.log import AnswerLog
+from earmark.data.writers import write_judgments
+from earmark.errors import InputError, ParameterError
+from earmark.store.folder import CampaignFolder, removed_by
+from earmark.store.people import known_people
+
+What = Literal["judgments", "answers", "log"]
+Naming = Literal["pseudonyms", "names", "none"]
+
+_FORMULA = r"^[=+\-@\t\r]"
+# What could tell who somebody is, where nobody is to be recognised.
+_TELLING = ("assessor", "time", "expires", "key", "source", "text")
+_JUDGMENT = ("query", "document", "gain", "assessor", "time", "sampled", "sequence")
+_ANSWER = (
+    "sequence",
+    "time",
+    "assessor",
+    "query",
+    "document",
+    "other",
+    "gain",
+    "choice",
+    "strength",
+    "sampled",
+    "expected",
+    "counts",
+    "source",
+    "text",
+)
+
+
+def export(folder: CampaignFolder, path: Path, *, what: What = "judgments", people: Naming = "pseudonyms") -> int:
+    """Write results to a file, whose ending names the format; returns the number of rows.
+
+    Parameters
+    ----------
+    folder : CampaignFolder
+    path : path
+        ``.csv``, ``.parquet`` or ``.jsonl``; for judgments any other ending is TREC qrels, one gain per item.
+    what : {"judgments", "answers", "log"}
+        The current judgments; all answers, with whether they count; or every event.
+    people : {"pseudonyms", "names", "none"}
+        How assessors are called; with none, also times, comments and sources are left out.
+    """
+    ending = path.suffix.lower()
+    # Qrels name nobody, and need to know whose answers are the same person's.
+    plain = ending not in (".csv", ".parquet", ".jsonl", ".ndjson")
+    frame = table_of(folder, what, people="pseudonyms" if plain else people)
+    if plain:
+        if what != "judgments" or folder.settings.kind != "grade":
+            raise ParameterError(f"{path}: TREC qrels hold grades only; write .csv, .parquet or .jsonl")
+        gains = aggregate(frame, by=folder.settings.estimates.aggregation)
+        write_judgments(Judgments(gains, folder.rules.scale), path, format="trec")
+        return gains.height
+    if ending == ".csv":
+        frame = neutralised(frame)
+        data = frame.write_csv().encode("utf-8", "surrogatepass")
+    elif ending == ".parquet":
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        data = buffer.getvalue()
+    else:
+        data = frame.write_ndjson().encode("utf-8", "surrogatepass")
+    try:
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+    except OSError as error:
+        raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
+    return frame.height
+
+
+def table_of(folder: CampaignFolder, what: What, *, people: Naming = "pseudonyms") -> pl.DataFrame:
+    """Return judgments, answers or events as a table."""
+    log = folder.store.log()
+    if what == "log":
+        frame = log.frame
+    elif what == "answers":
+        given = log.of_kind("answered", "late").with_columns(counts=pl.lit(False))
+        counting = log.answers.select("query", "document", "other", "assessor", "time", "gain", "choice")
+        on = counting.columns
+        keys = counting.unique().with_columns(counts=pl.lit(True))
+        frame = given.drop("counts").join(keys, on=on, how="left", nulls_equal=True, maintain_order="left")
+        counts = pl.col("counts").fill_null(False) & pl.col("expected").is_null() & ~_left(log)
+        frame = frame.with_columns(counts).select(_ANSWER)
+    else:
+        wanted = pl.col("gain").is_not_null() if folder.settings.kind == "grade" else pl.col("choice").is_not_null()
+        columns = _JUDGMENT if folder.settings.kind == "grade" else _ANSWER[:9]
+        # What counts has the place in the log as its sequence, counted from 0.
+        current = log.answers.with_columns(pl.col("sequence") + 1)
+        frame = current.filter(wanted, ~_left(log)).select(columns)
+    return _with_people(folder, frame, people)
+
+
+def _left(log: AnswerLog) -> pl.Expr:
+    """Return the condition that an item left the collection."""
+    gone = removed_by(log)
+    documents = list(gone.documents)
+    item = pl.concat_str("query", pl.lit("\0"), "document")
+    items = ["\0".join(one) for one in gone.items]
+    about = pl.col("document").is_in(documents) | pl.col("other").is_in(documents).fill_null(False)
+    return about | pl.col("query").is_in(list(gone.queries)) | item.is_in(items)
+
+
+def _with_people(folder: CampaignFolder, frame: pl.DataFrame, people: Naming) -> pl.DataFrame:
+    if people == "none":
+        return frame.drop(*(name for name in _TELLING if name in frame.columns))
+    if people == "pseudonyms":
+        return frame
+    names = {one["assessor"]: one["name"] for one in known_people(folder.store) if one["name"]}
+    return frame.with_columns(pl.col("assessor").replace(names))
+
+
+def neutralised(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return a table whose texts no spreadsheet takes for formulas."""
+    chosen = [name for name in columns or frame.columns if frame[name].dtype == pl.String]
+    marked = {name: pl.col(name).str.contains(_FORMULA) for name in chosen}
+    return frame.with_columns(
+        pl.when(is_formula).then(pl.lit("'") + pl.col(name)).otherwise(name).alias(name)
+        for name, is_formula in marked.items()
+    )

@@ -1,0 +1,528 @@
+"""The folder of a campaign: its settings, its inputs and its store, made all at once and opened again.
+
+The file ``campaign.toml`` is the request and the log is the record. When a folder is opened, settings that differ from
+those recorded last are written to the log with their time; those that cannot change are refused with their line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from earmark.campaign.pairs.campaign import PairProblem
+from earmark.campaign.problem import Problem
+from earmark.data.log import AnswerLog
+from earmark.data.runs import Runs
+from earmark.errors import InputError, StoreError
+from earmark.store import kinds, people
+from earmark.store.database import Database, parse_url
+from earmark.store.desk import Desk
+from earmark.store.inputs import (
+    FOLDER as INPUTS,
+)
+from earmark.store.inputs import (
+    Removed,
+    add_file,
+    added_systems,
+    build_pair_problem,
+    build_problem,
+    fill_hashes,
+    find_file,
+    read_lists,
+)
+from earmark.store.migrate import migrate
+from earmark.store.questions import add_questions, known_questions, mark_removed
+from earmark.store.rebuild import rebuild
+from earmark.store.rules import Rules
+from earmark.store.settings import NAME, Settings, refuse_frozen
+from earmark.store.store import Change, Store, utc_now
+from earmark.store.traps import Trap, add_traps, known_traps, self_traps
+
+if TYPE_CHECKING:
+    from earmark.media.manifest import Manifest
+
+DATABASE = "campaign.db"
+PASSWORD = ".store-password"
+BACKUPS = "backups"
+# Where a store is and what links start with says nothing about the campaign itself.
+_UNRECORDED = ("store.url", "people.address", "name")
+
+
+def is_campaign_folder(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is the folder of a campaign."""
+    return (Path(path) / NAME).is_file()
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignFolder:
+    """A folder with its settings and its open store.
+
+    Parameters
+    ----------
+    path : Path
+    settings : Settings
+        As the file has them.
+    store : Store
+    recorded : tuple of str
+        What was recorded when the folder was opened, in words.
+    """
+
+    path: Path
+    settings: Settings
+    store: Store
+    recorded: tuple[str, ...] = ()
+    _seen: tuple[int, int] = field(default=(0, 0), repr=False)
+
+    def __post_init__(self) -> None:
+        if self._seen == (0, 0):
+            object.__setattr__(self, "_seen", self._written())
+
+    # ---- making and opening ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        make_settings: Callable[[Path], Settings],
+        *,
+        prepare: Callable[[Path, Settings], Settings] | None = None,
+        store: str | None = None,
+        clock: Callable[[], int] = utc_now,
+    ) -> CampaignFolder:
+        """Make a campaign: all of it, or nothing.
+
+        Parameters
+        ----------
+        path : path
+            The folder, which must not exist or be empty.
+        make_settings : callable
+            Given a folder, puts the inputs there and returns the settings.
+        prepare : callable, optional
+            Given that folder and the settings, prepares what is shown and played, and returns the settings.
+        store : str, optional
+            The address of the database; by default a SQLite file in the folder.
+        clock : callable
+            Tells the time.
+
+        Raises
+        ------
+        InputError
+            If there is something at the path, or the inputs cannot be used.
+        """
+        target = Path(path)
+        refuse_taken(target)
+        made_parent = not target.parent.exists()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # On the same disk as the target, so that it can be moved there in one step.
+        draft = target.parent / f".{target.name}-{os.getpid()}.draft"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        try:
+            settings = fill_hashes(draft, make_settings(draft))
+            settings = _with_version(draft, settings)
+            if prepare is not None:
+                settings = prepare(draft, settings)
+            settings = with_store(settings, store)
+            keep_password(draft, store)
+            settings.write(draft / NAME)
+            with cls._made_store(draft, settings, clock):
+                if target.exists():
+                    target.rmdir()
+                draft.rename(target)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            if made_parent:
+                target.parent.rmdir()
+            raise
+        return cls.open(target, clock=clock)
+
+    @classmethod
+    @contextmanager
+    def _made_store(cls, folder: Path, settings: Settings, clock: Callable[[], int]) -> Iterator[None]:
+        """Make the store of a new campaign; where what is done with it fails, the database forgets the campaign."""
+        database = Database(store_url(folder, settings))
+        try:
+            migrate(database, backup_before(folder, database))
+            made = cls(folder, settings, Store(database, 0, clock))
+            questions = made._questions(Removed())
+            store = Store.create(
+                database, uid=settings.id, name=settings.name, settings=settings.as_json(), clock=clock
+            )
+            try:
+                cls(folder, settings, store)._add_questions(questions)
+                # Windows does not rename a folder with an open file in it.
+                database.engine.dispose()
+                yield
+            except BaseException:
+                if not database.is_sqlite or store_is_elsewhere(folder, database):
+                    store.forget()
+                raise
+        finally:
+            database.close()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        clock: Callable[[], int] = utc_now,
+        patience: float | None = None,
+    ) -> CampaignFolder:
+        """Open a campaign, and record the settings that changed since.
+
+        Parameters
+        ----------
+        path : path
+        read_only : bool
+            Write nothing; changed settings are used and not recorded.
+        clock : callable
+            Tells the time.
+        patience : float, optional
+            For how many seconds a lost connection is tried again.
+
+        Raises
+        ------
+        InputError
+            If there is no campaign, its settings are wrong, or its inputs have changed.
+        StoreError
+            If the store cannot be used.
+        """
+        folder = Path(path)
+        if not is_campaign_folder(folder):
+            hint = "earmark init makes one" if not folder.is_file() else "name the folder, not a file in it"
+            raise InputError(expected="the folder of a campaign", got=f"no {NAME} there", path=folder, hint=hint)
+        settings = fill_hashes(folder, Settings.read(folder / NAME))
+        how = {} if patience is None else {"patience": patience}
+        address = store_url(folder, settings)
+        if address.get_backend_name() == "sqlite" and not Path(str(address.database)).exists():
+            raise StoreError(f"{address.database}: the store is gone; restore a backup with 'earmark restore'")
+        database = Database(address, read_only=read_only, **how)
+        try:
+            migrate(database, backup_before(folder, database))
+            store = Store.find(database, settings.id, clock=clock)
+            opened = cls(folder, settings, store)
+            if not read_only:
+                people.erase_expired(store, settings.people.retention_days)
+            return opened if read_only else replace(opened, recorded=tuple(opened._record_changes()))
+        except BaseException:
+            database.close()
+            raise
+
+    def current(self) -> CampaignFolder:
+        """Return the folder with its settings as they are now, recorded; itself where they are the same.
+
+        A server that runs for weeks asks this before it gives out work, so that an edited file counts at once.
+        """
+        written = self._written()
+        if written == self._seen:
+            return self
+        settings = fill_hashes(self.path, Settings.read(self.path / NAME))
+        opened = CampaignFolder(self.path, settings, self.store, _seen=written)
+        return opened if self.store.database.read_only else replace(opened, recorded=tuple(opened._record_changes()))
+
+    def _written(self) -> tuple[int, int]:
+        about = (self.path / NAME).stat()
+        return about.st_mtime_ns, about.st_size
+
+    def close(self) -> None:
+        """Close all connections to the store."""
+        self.store.database.close()
+
+    def __enter__(self) -> CampaignFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- what is in it -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rules(self) -> Rules:
+        """How work is given out and when answers count."""
+        return Rules.from_settings(self.settings)
+
+    @cached_property
+    def desk(self) -> Desk:
+        """Where assessors get questions and hand in answers."""
+        return Desk(self.store, self.rules)
+
+    def runs(self, removed: Removed) -> Runs:
+        """Read the runs, without what was removed."""
+        return read_lists(self.path, self.settings, removed)
+
+    def problem(self, removed: Removed) -> Problem:
+        """Build the problem of a campaign of kind grade."""
+        return build_problem(self.path, self.settings, removed)
+
+    def pair_problem(self, removed: Removed) -> PairProblem:
+        """Build the problem of a campaign of kind prefer."""
+        return build_pair_problem(self.path, self.settings, removed)
+
+    def removed(self) -> Removed:
+        """Return what left the collection."""
+        return removed_by(self.store.events(without=_OTHER_KINDS))
+
+    def _questions(self, removed: Removed) -> pl.DataFrame:
+        """Return all questions, in the order in which they are asked where nothing is proposed."""
+        kind, how = self.settings.kind, self.settings.estimates
+        if kind == "grade":
+            return self._with_twins(kinds.grade_questions(self.problem(removed)))
+        if kind == "prefer":
+            return kinds.pair_questions(self.pair_problem(removed))
+        if kind == "order":
+            return kinds.order_questions(self.runs(removed), seed=how.seed)
+        return kinds.list_questions(self.runs(removed), depth=how.depth, seed=how.seed)
+
+    def _with_twins(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Name the document that sounds the same, where the media tell, so that one of the two is asked."""
+        twins = same_sounds(self.path)
+        if not twins:
+            return frame
+        first = {document: group[0] for group in twins for document in group}
+        sound = pl.col("document").replace(first)
+        leader = pl.col("document").first().over("query", sound)
+        return frame.with_columns(same_as=pl.when(leader != pl.col("document")).then(leader))
+
+    def _add_questions(self, frame: pl.DataFrame) -> int:
+        def act(change: Change) -> int:
+            count = add_questions(change, frame)
+            self._add_traps(change)
+            return count
+
+        return self.store.write(act)
+
+    def _add_traps(self, change: Change) -> None:
+        found: list[Trap] = []
+        if "list" in self.settings.traps.sources and self.settings.inputs.traps is not None:
+            path = find_file(self.path, self.settings.inputs.traps)
+            found += known_traps(path, self.rules, encoding=self.settings.inputs.encoding)
+        if "self" in self.settings.traps.sources and (queries := playable_queries(self.path)):
+            found += self_traps(change, self.rules, queries)
+        add_traps(change, found)
+
+    def follow_removals(self, removed: Removed) -> None:
+        """Ask about what the collection holds now: items that moved up come in, items of nobody go."""
+        frame = self._questions(removed)
+        self._add_questions(frame)
+
+        def act(change: Change) -> None:
+            known = known_questions(change.connection, change.campaign)
+            asked = known.join(frame, on=["query", "document", "other"], how="semi")["number"].to_list()
+            mark_removed(change, self.rules, set(known["number"]) - set(asked), set(asked))
+
+        self.store.write(act)
+
+    # ---- changes -----------------------------------------------------------------------------------------------------
+
+    def _record_changes(self) -> list[str]:
+        """Write settings that changed to the log, and make what follows from them."""
+        recorded = self.store.row["settings"]
+        if self.settings.as_json() == recorded:
+            return []
+        earlier = Settings.from_json(recorded)
+        refuse_frozen(earlier, self.settings, self.path / NAME)
+        if earlier.inputs != self.settings.inputs:
+            # Before they are recorded: if the process ends here, the next one finds the change again.
+            added_systems(self.path, earlier, self.settings)
+            self.follow_removals(self.removed())
+        said: list[str] = []
+
+        def act(change: Change) -> bool:
+            said.clear()
+            before = Settings.from_json(change.row["settings"])
+            refuse_frozen(before, self.settings, self.path / NAME)
+            differences = [one for one in Settings.differences(before, self.settings) if one.setting not in _UNRECORDED]
+            if any(one.setting == "inputs.runs" for one in differences):
+                for file, systems in added_systems(self.path, before, self.settings).items():
+                    change.append("added", source=file, text=json.dumps({"systems": systems}, ensure_ascii=False))
+                    said.append(f"runs added: {', '.join(systems)} ({file})")
+            for one in differences:
+                if one.setting == "inputs.runs":
+                    continue
+                told = {"setting": one.setting, "from": one.before, "to": one.after}
+                change.append("changed", text=json.dumps(told, ensure_ascii=False))
+                said.append(f"{one.setting} changed from {_shown(one.before)} to {_shown(one.after)}")
+            change.update(settings=self.settings.as_json(), name=self.settings.name)
+            touched = {one.setting.partition(".")[0] for one in differences}
+            if touched & {"judging", "traps"}:
+                rebuild(change, self.rules)
+            if "estimates" in touched and change.row["state"] == "stopped":
+                # A new stop rule decides anew.
+                change.append("resumed", text="the stop rule or the estimates changed")
+                change.update(state="open", reason=None, since=change.now)
+            return bool(touched & {"judging", "traps"})
+
+        if self.store.write(act):
+            # A rebuild knows events alone, and not which items a system that left had for itself.
+            self.follow_removals(self.removed())
+        return said
+
+    def add_runs(self, runs: list[Path], *, copy: bool = True) -> CampaignFolder:
+        """Add runs that come late; the folder is opened again."""
+        home = self.path / INPUTS
+        before = set(home.iterdir()) if home.is_dir() else set()
+        try:
+            added = tuple(add_file(self.path, run, copy=copy) for run in runs)
+            settings = self.settings.changed(**{"inputs.runs": (*self.settings.inputs.runs, *added)})
+            added_systems(self.path, self.settings, settings)
+            settings.write(self.path / NAME)
+        except BaseException:
+            for file in (set(home.iterdir()) if home.is_dir() else set()) - before:
+                file.unlink()
+            raise
+        self.close()
+        return CampaignFolder.open(self.path, clock=self.store.clock)
+
+    def change_settings(self, changes: Mapping[str, Any]) -> CampaignFolder:
+        """Change settings in the file; the folder is opened again, which records them."""
+        settings = self.settings.changed(**changes)
+        refuse_frozen(self.settings, settings, self.path / NAME)
+        settings.write(self.path / NAME)
+        self.close()
+        return CampaignFolder.open(self.path, clock=self.store.clock)
+
+    def consent_version(self) -> str | None:
+        """Keep the consent text as it is now and return its version; None where the campaign has none."""
+        file = self.settings.inputs.consent
+        if file is None:
+            return None
+        text = find_file(self.path, file).read_text(encoding=self.settings.inputs.encoding)
+        return self.store.write(lambda change: people.keep_text(change, text))
+
+
+_OTHER_KINDS: Any = (
+    "asked",
+    "answered",
+    "skipped",
+    "unplayable",
+    "commented",
+    "withdrawn",
+    "invited",
+    "late",
+    "returned",
+    "consented",
+)
+
+
+def removed_by(events: pl.DataFrame | AnswerLog) -> Removed:
+    """Return what left the collection by the events of a log, in their order."""
+    frame = events.frame if isinstance(events, AnswerLog) else events
+    gone: dict[tuple[str | None, str | None, str | None], bool] = {}
+    told = frame.filter(pl.col("kind").is_in(["removed", "restored"]))
+    for kind, *what in told.select("kind", "system", "query", "document").rows():
+        gone[tuple(what)] = kind == "removed"
+    now = [what for what, is_gone in gone.items() if is_gone]
+    return Removed(
+        frozenset(system for system, _, _ in now if system is not None),
+        frozenset(query for _, query, document in now if query is not None and document is None),
+        frozenset(document for _, query, document in now if document is not None and query is None),
+        frozenset((query, document) for _, query, document in now if query is not None and document is not None),
+    )
+
+
+def store_url(folder: Path, settings: Settings) -> sa.URL:
+    """Return the address of a campaign's store, with its password where one is kept beside it."""
+    if settings.store.url is None:
+        # Not as text, in which some characters of a path would mean something else.
+        return sa.URL.create("sqlite", database=str(folder / DATABASE))
+    url = parse_url(settings.store.url)
+    secret = folder / PASSWORD
+    if url.get_backend_name() == "postgresql" and url.password is None and secret.is_file():
+        url = url.set(password=secret.read_text(encoding="utf-8").strip())
+    return url
+
+
+def store_is_elsewhere(folder: Path, database: Database) -> bool:
+    """Tell whether the file of a store is not in the campaign's folder."""
+    return database.path is not None and database.path.resolve().parent != folder.resolve()
+
+
+def backup_before(folder: Path, database: Database) -> Callable[[str], Path]:
+    """Return a function that backs a store up before its tables change."""
+
+    def backup(version: str) -> Path:
+        from earmark.store.transfer import dump_database, folder_files
+
+        home = folder / BACKUPS
+        home.mkdir(exist_ok=True)
+        return dump_database(database, home / f"before-migration-of-{version}.zip", folder_files(folder))
+
+    return backup
+
+
+def with_store(settings: Settings, store: str | None) -> Settings:
+    """Return settings with another store, None for the SQLite file in the folder; without a password."""
+    if store is None:
+        return settings.changed(**{"store.url": None})
+    url = parse_url(store)._replace(password=None)
+    plain = url if url.get_backend_name() == "sqlite" else url.set(drivername="postgresql")
+    return settings.changed(**{"store.url": plain.render_as_string()})
+
+
+def keep_password(folder: Path, store: str | None) -> None:
+    """Keep the password of an address in a file that nobody else can read; where it has none, there is no file."""
+    secret = folder / PASSWORD
+    secret.unlink(missing_ok=True)
+    password = parse_url(store).password if store is not None else None
+    if password:
+        secret.touch(mode=0o600)
+        secret.write_text(str(password), encoding="utf-8")
+
+
+def refuse_taken(target: Path) -> None:
+    """Refuse to make a campaign where there is something already."""
+    if target.is_file() or (target.is_dir() and any(target.iterdir())):
+        what = "a campaign" if is_campaign_folder(target) else "a file" if target.is_file() else "a folder with files"
+        raise InputError(
+            expected="a new folder", got=what, path=target, hint="name another folder; nothing is ever overwritten"
+        )
+
+
+def _with_version(folder: Path, settings: Settings) -> Settings:
+    """Build the problem once, so that bad inputs are found now, and keep the version of the predictor."""
+    if settings.kind == "grade":
+        problem = build_problem(folder, settings)
+        return settings.changed(**{"estimates.predictor_version": problem.predictor_version})
+    if settings.kind == "prefer":
+        build_pair_problem(folder, settings)
+    else:
+        read_lists(folder, settings)
+    return settings
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def same_sounds(folder: Path) -> list[list[str]]:
+    """Return groups of documents that sound the same, where the campaign has media."""
+    manifest = _manifest(folder)
+    return [] if manifest is None else [list(group) for group in manifest.same_sound]
+
+
+def playable_queries(folder: Path) -> list[str]:
+    """Return the queries whose sound can be played beside itself."""
+    manifest = _manifest(folder)
+    if manifest is None:
+        return []
+    queries = [medium for medium in manifest.media if medium.role == "query"]
+    return [one.id for one in queries if one.parts and all(part.kind == "audio" for part in one.parts)]
+
+
+def _manifest(folder: Path) -> Manifest | None:
+    if not (folder / "media" / "manifest.json").is_file():
+        return None
+    from earmark.media import read_manifest
+
+    return read_manifest(folder)

@@ -1,0 +1,1 @@
+"""Alembic's home: every change of the tables since the first version, in ``versions``."""

@@ -1,0 +1,108 @@
+"""What a campaign shows and plays: the media of its queries and documents, prepared in its folder.
+
+Names of files that are served are made with a key, which lies beside them: prepared again, media keep their names, and
+nobody outside can tell from a name what it is.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from earmark.data.runs import Runs
+from earmark.media import Manifest, MediaSettings, prepare_media, read_media
+from earmark.store.inputs import NOTHING, Removed, build_pair_problem, build_problem, find_file, read_lists
+from earmark.store.rules import Rules
+from earmark.store.settings import Settings
+from earmark.store.traps import known_traps
+
+KEY = ".key"
+_BYTES = 32
+
+Bar = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+"""Given how many steps there are, shows progress; yields what to call with the number of steps just done."""
+
+
+def shown_ids(folder: Path, settings: Settings, removed: Removed = NOTHING) -> tuple[list[str], list[str]]:
+    """Return the queries and the documents that people may be asked about, those of the organiser's traps included."""
+    if settings.kind == "grade":
+        items = build_problem(folder, settings, removed).items
+        queries, documents = items["query"].to_list(), items["document"].to_list()
+    elif settings.kind == "prefer":
+        pairs = build_pair_problem(folder, settings, removed).design.pairs
+        queries, documents = list(pairs.queries), list(pairs.documents)
+    else:
+        runs = read_lists(folder, settings, removed)
+        depth = settings.estimates.depth if settings.kind == "lists" else None
+        queries, documents = list(runs.queries), _retrieved(runs, depth)
+    if "list" in settings.traps.sources and settings.inputs.traps is not None:
+        path = find_file(folder, settings.inputs.traps)
+        traps = known_traps(path, Rules.from_settings(settings), encoding=settings.inputs.encoding)
+        queries += [trap[0] for trap in traps]
+        documents += [document for trap in traps for document in trap[1:3] if document]
+    return _unique(queries), _unique(documents)
+
+
+def prepare_shown(
+    folder: Path,
+    settings: Settings,
+    *,
+    media: Path | None = None,
+    media_map: Path | None = None,
+    removed: Removed = NOTHING,
+    bar: Bar,
+) -> Manifest:
+    """Check the media of a campaign, all of them, and prepare what is served.
+
+    Parameters
+    ----------
+    folder : path
+        The campaign's.
+    settings : Settings
+    media, media_map : path, optional
+        Where the originals are; the paths in a map are relative to where it lies.
+    removed : Removed
+        What left the collection.
+    bar : callable
+        Shows progress.
+
+    Raises
+    ------
+    MediaError
+        With a table of all problems; then nothing was written.
+    """
+    queries, documents = shown_ids(folder, settings, removed)
+    found = read_media(queries, documents, folder=media, media_map=media_map, encoding=settings.inputs.encoding)
+    how = settings.media
+    chosen = MediaSettings(start=how.start, seconds=how.seconds, loudness=how.loudness, format=how.format)
+    owned = {(medium.id, original) for medium in found.media for original in medium.originals}
+    # One step to check an original, one to prepare it for every id that has it.
+    with bar(len(found.originals) + len(owned)) as advance:
+        return prepare_media(
+            found, folder, secret=_key(folder), settings=chosen, progress=lambda _done, _total: advance(1)
+        )
+
+
+def _key(folder: Path) -> bytes:
+    """Return the key of the names, which is made where there is none."""
+    file = folder / "media" / KEY
+    if not file.is_file() or len(file.read_bytes()) < _BYTES:
+        file.parent.mkdir(exist_ok=True)
+        file.touch(mode=0o600)
+        file.write_bytes(secrets.token_bytes(_BYTES))
+    return file.read_bytes()
+
+
+def _retrieved(runs: Runs, depth: int | None) -> list[str]:
+    """Return the documents within the first ranks of any list."""
+    found: list[str] = []
+    for start, end in zip(runs.offsets[:-1], runs.offsets[1:], strict=True):
+        last = int(end) if depth is None else min(int(end), int(start) + depth)
+        found += runs.documents[int(start) : last].to_list()
+    return found
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,206 @@
+"""Where a campaign stands: counts from the store, and what follows from the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from earmark._version import __version__
+from earmark.store.schema import assessors, assignments, estimates, invitations, people, questions
+from earmark.store.store import Store, from_moment
+from earmark.store.stored import AnyStored, StoredCampaign, StoredPairCampaign, StoredQuestions
+
+_A_MINUTE = 60_000_000
+
+
+def status_of(campaign: AnyStored) -> dict[str, Any]:
+    """Return where a campaign stands, by the names of ``earmark status``.
+
+    Returns
+    -------
+    dict
+        ``judged``, ``items``, ``answers``, ``assessors``, ``pending``, ``mean_confidence``, ``stop``, ``reason``,
+        ``version``; and ``name``, ``kind``, ``state``, ``state_reason``, ``min_confidence``, ``late``, ``rejected``,
+        ``removed``, ``store``, ``notes``.
+    """
+    folder, log = campaign.folder, campaign.log
+    store = folder.store
+    row = store.row
+    counts = store.read(lambda connection: _counts(connection, store.campaign, store.clock()))
+    concluded = _conclusion(campaign)
+    return {
+        "name": folder.settings.name,
+        "kind": folder.settings.kind,
+        "state": row["state"],
+        "judged": counts.pop("judged"),
+        "items": counts.pop("items"),
+        "answers": log.position,
+        **counts,
+        "late": log.of_kind("late").height,
+        "removed": counts["removed"],
+        "mean_confidence": concluded.get("mean_confidence"),
+        "min_confidence": concluded.get("min_confidence"),
+        "stop": bool(concluded.get("stop", row["state"] in ("stopped", "closed"))),
+        "reason": concluded.get("reason") or row["reason"] or "",
+        "state_reason": row["reason"] or "",
+        "version": __version__,
+        "store": store.database.shown,
+        "notes": [*clock_notes(log.frame), *change_notes(log.frame)],
+    }
+
+
+def count_questions(store: Store) -> int:
+    """Return how many questions a campaign has, without those that left the collection."""
+    table = questions.c
+    count = sa.select(sa.func.count()).where(table.campaign == store.campaign, ~table.removed)
+    return int(store.read(lambda connection: connection.execute(count).scalar()) or 0)
+
+
+def assessors_of(store: Store) -> pl.DataFrame:
+    """Return who answered or was invited: assessor, name, answers, traps, traps_right, pending and state."""
+    who, names, given = assessors.c, people.c, assignments.c
+    now = store.clock()
+    out = (
+        sa.select(sa.func.count())
+        .where(
+            given.campaign == who.campaign, given.assessor == who.assessor, given.state == "out", given.expires > now
+        )
+        .scalar_subquery()
+    )
+    known = sa.and_(names.campaign == who.campaign, names.assessor == who.assessor)
+    query = (
+        sa.select(who.assessor, names.name, who.answers, who.traps, who.traps_right, out.label("pending"), who.state)
+        .select_from(assessors.outerjoin(people, known))
+        .where(who.campaign == store.campaign)
+        .order_by(who.answers.desc(), who.assessor)
+    )
+    rows = store.read(lambda connection: connection.execute(query).fetchall())
+    numbers = dict.fromkeys(("answers", "traps", "traps_right", "pending"), pl.Int64)
+    schema = {"assessor": pl.String, "name": pl.String, **numbers, "state": pl.String}
+    return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
+
+
+def _counts(connection: sa.Connection, campaign: int, now: int) -> dict[str, int]:
+    table, given, who = questions.c, assignments.c, assessors.c
+
+    def count(query: sa.Select[Any]) -> int:
+        return int(connection.execute(query).scalar() or 0)
+
+    def of(column: Any, *where: Any) -> int:
+        return count(sa.select(sa.func.count(column)).where(*where))
+
+    mine = table.campaign == campaign
+    asked = sa.and_(given.campaign == campaign, given.state == "out", given.expires > now)
+    return {
+        "items": of(table.number, mine, ~table.removed),
+        "judged": of(table.number, mine, ~table.removed, _is_judged()),
+        "removed": of(table.number, mine, table.removed),
+        "pending": of(given.id, asked),
+        "assessors": of(who.assessor, who.campaign == campaign, who.answers > 0),
+        "invited": of(people.c.assessor, people.c.campaign == campaign),
+        "rejected": of(who.assessor, who.campaign == campaign, who.state == "rejected"),
+        "open_links": of(invitations.c.token, invitations.c.campaign == campaign, invitations.c.revoked.is_(None)),
+    }
+
+
+def _is_judged() -> Any:
+    """Return the condition that a question, or the one about the same sound, has an answer."""
+    twin = questions.alias("twin")
+    through = (
+        sa.select(sa.func.count())
+        .where(twin.c.campaign == questions.c.campaign, twin.c.number == questions.c.same_as, twin.c.answers > 0)
+        .scalar_subquery()
+    )
+    return sa.or_(questions.c.answers > 0, sa.and_(questions.c.same_as.is_not(None), through > 0))
+
+
+def _conclusion(campaign: AnyStored) -> dict[str, Any]:
+    """Return confidence, and whether to stop, where there is enough to conclude from."""
+    if isinstance(campaign, StoredQuestions) or campaign.look is None:
+        return {}
+    ranking = campaign.look.ranking if isinstance(campaign, StoredCampaign) else campaign.look.estimates.ranking
+    decision = campaign.look.decision
+    return {
+        "mean_confidence": _number(ranking.mean_confidence),
+        "min_confidence": _number(ranking.min_confidence),
+        "stop": decision.stop,
+        "reason": decision.reason,
+    }
+
+
+def summary_of(campaign: StoredCampaign | StoredPairCampaign) -> dict[str, Any]:
+    """Return what follows from the answers, as the store keeps it for pages: the ranking, the pairs, the decision."""
+    empty: dict[str, Any] = {"judged": 0, "mean_confidence": None, "min_confidence": None}
+    if campaign.look is None:
+        judged = campaign.judged if isinstance(campaign, StoredCampaign) else 0
+        return empty | {"judged": judged, "stop": False, "reason": "too little is judged to conclude from"}
+    ranking = campaign.look.ranking if isinstance(campaign, StoredCampaign) else campaign.look.estimates.ranking
+    return {
+        "judged": campaign.look.judged,
+        **_conclusion(campaign),
+        "systems": ranking.systems_frame().to_dicts(),
+        "pairs": ranking.pairs_frame().to_dicts(),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or value != value else float(value)
+
+
+def clock_notes(events: pl.DataFrame) -> list[str]:
+    """Say where the clock was set back: the order of events is that of their numbers, whatever their times."""
+    times = events["time"].drop_nulls()
+    back = times.diff().dt.total_seconds()
+    jumps = back.filter(back < -1)
+    if not jumps.len():
+        return []
+    at = times.filter(back < -1)[0]
+    return [
+        f"the clock was set back {'once' if jumps.len() == 1 else f'{jumps.len()} times'}, first at {shown_time(at)} "
+        "by that clock; the order of answers is not affected"
+    ]
+
+
+def change_notes(events: pl.DataFrame) -> list[str]:
+    """Say what became of guarantees through runs that came late and systems, queries or documents that left."""
+    added = events.filter(pl.col("kind") == "added").height
+    left = events.filter(pl.col("kind").is_in(["removed", "restored"]))
+    said = []
+    if added:
+        said.append(
+            "runs were added after the start: guaranteed statements hold for looks since then, provided that the late "
+            "systems were made without knowledge of the answers; looks before and after are separate statements"
+        )
+    if left.height:
+        said.append(
+            "the collection changed after the start: statements are about what is left, and a list that is now shorter "
+            "than the measure looks counts as if nothing good followed (deeper runs avoid that); guarantees hold as "
+            "long as nothing was removed because of its answers"
+        )
+    return said
+
+
+def shown_time(time: Any) -> str:
+    """Return a time in the time zone of this computer."""
+    return str(time.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z"))
+
+
+def history_of(campaign: AnyStored) -> pl.DataFrame:
+    """Return how confidence grew: ``time``, ``judged``, ``mean_confidence``, ``min_confidence`` of every estimate."""
+    table, store = estimates.c, campaign.folder.store
+    query = sa.select(table.time, table.judged, table.mean_confidence, table.min_confidence).where(
+        table.campaign == store.campaign
+    )
+    rows = store.read(lambda connection: connection.execute(query.order_by(table.sequence)).fetchall())
+    return pl.DataFrame(
+        [(from_moment(row[0]), *row[1:]) for row in rows],
+        schema={
+            "time": pl.Datetime("us", "UTC"),
+            "judged": pl.Int64,
+            "mean_confidence": pl.Float64,
+            "min_confidence": pl.Float64,
+        },
+        orient="row",
+    )

@@ -1,0 +1,147 @@
+"""Estimates in the background: fresh, by one worker at a time, and never in the way of an answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from campaigns_made import make_folder
+
+from earmark.store.folder import CampaignFolder
+from earmark.store.settings import NAME
+from earmark.store.status import history_of, status_of
+from earmark.store.stored import StoredCampaign, open_campaign
+from earmark.store.worker import Worker
+
+
+@pytest.fixture
+def folder(tmp_path: Path, empty_url: str) -> Iterator[CampaignFolder]:
+    url = None if empty_url.startswith("sqlite") else empty_url
+    with make_folder(tmp_path / "home", store=url, judging={"scale": "broad"}, estimates={"stop": "budget:12"}) as made:
+        yield made
+
+
+def answer(folder: CampaignFolder, count: int, assessor: str = "ann") -> list[str]:
+    asked = []
+    for n in range(count):
+        question = folder.desk.take(assessor, ahead=0).questions[0]
+        asked.append(f"{question.query} {question.document}")
+        folder.desk.answer(assessor, question.id, key=f"{assessor}{question.id}", gain=n % 3)
+    return asked
+
+
+def test_questions_are_those_of_the_policy(folder: CampaignFolder) -> None:
+    stored = StoredCampaign.read(folder)
+    wanted = stored.problem.items[stored.propose(3).items]
+    assert Worker(folder).look()
+    assert answer(folder, 3) == [f"{query} {document}" for query, document in wanted.rows()]
+
+
+def test_estimates_follow_the_answers(folder: CampaignFolder) -> None:
+    worker = Worker(folder)
+    worker.look()
+    answer(folder, 5)
+    assert worker.look()
+    assert not worker.look(), "nothing is new"
+    history = history_of(StoredCampaign.read(folder))
+    assert history["judged"].to_list() == [0, 5]
+    stored = StoredCampaign.read(folder)
+    assert history["mean_confidence"][-1] == stored.ranking.mean_confidence
+
+
+def test_the_stop_rule_stops_the_campaign(folder: CampaignFolder) -> None:
+    worker = Worker(folder)
+    worker.look()
+    answer(folder, 12)
+    worker.look()
+    assert folder.desk.take("bob").reason == "stopped"
+    assert folder.store.log().of_kind("stopped").height == 1
+    path = folder.path / NAME
+    path.write_text(path.read_text().replace('stop = "budget:12"', 'stop = "budget:15"'))
+    worker.look()
+    assert answer(worker.folder, 3, "bob")
+    worker.look()
+    assert worker.folder.desk.take("bob").reason == "stopped"
+
+
+def test_a_document_that_left_is_followed(folder: CampaignFolder) -> None:
+    worker = Worker(folder)
+    worker.look()
+    gone = StoredCampaign.read(folder).problem.items["document"][0]
+    folder.desk.remove("broken", document=gone)
+    worker.look()
+    assert worker.failure is None
+    assert gone not in {one.document for one in folder.desk.take("bob", ahead=300).questions}
+    stored = open_campaign(folder.path)
+    assert isinstance(stored, StoredCampaign)
+    asked = status_of(stored)["items"]
+    assert asked == stored.problem.collection.n_items
+    stored.folder.close()
+
+
+def test_work_goes_on_without_a_worker(folder: CampaignFolder) -> None:
+    assert len(set(answer(folder, 10))) == 10
+
+
+def test_one_worker_at_a_time_and_another_takes_over(folder: CampaignFolder) -> None:
+    second = CampaignFolder.open(folder.path)
+    workers = [Worker(one, every=0.02) for one in (folder, second)]
+    threads = [worker.start() for worker in workers]
+    deadline = time.monotonic() + 20
+    while not any(worker.campaign for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.2)
+    busy = [worker.campaign is not None for worker in workers]
+    assert sorted(busy) == [False, True]
+    first, idle = busy.index(True), busy.index(False)
+    threads[first][1].set()
+    threads[first][0].join()
+    while workers[idle].campaign is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert workers[idle].campaign is not None
+    for thread, stopped in threads:
+        stopped.set()
+        thread.join()
+    second.close()
+
+
+def test_answers_do_not_wait_for_a_broken_estimate(folder: CampaignFolder) -> None:
+    worker = Worker(folder)
+    worker.look()
+    with (folder.path / "inputs" / "runs.tsv").open("a") as file:
+        file.write("x\ty\tz\n")
+    worker.campaign = None
+    answer(folder, 1)
+    worker.look()
+    assert "changed" in str(worker.failure)
+    assert answer(folder, 2)
+
+
+def test_the_status_is_that_of_the_campaign(folder: CampaignFolder) -> None:
+    answer(folder, 4)
+    folder.desk.take("bob")
+    said = status_of(StoredCampaign.read(folder))
+    assert {name: said[name] for name in ("judged", "answers", "assessors", "pending", "stop")} == {
+        "judged": 4,
+        "answers": 4,
+        "assessors": 1,
+        "pending": 2,
+        "stop": False,
+    }
+    assert np.isfinite(said["mean_confidence"])
+
+
+def test_a_clock_that_was_set_back_is_told(tmp_path: Path) -> None:
+    from conftest import Clock
+
+    clock = Clock()
+    with make_folder(tmp_path / "home", judging={"scale": "broad"}, clock=clock) as folder:
+        answer(folder, 1)
+        clock.pass_minutes(-60)
+        answer(folder, 1)
+        notes = status_of(StoredCampaign.read(folder))["notes"]
+        assert any("set back" in note for note in notes)
+        assert folder.store.log().position == 2
