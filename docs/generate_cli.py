@@ -96,7 +96,7 @@ def _parameter(parameter: Any) -> str:
         )
     default = parameter.default
     shown = isinstance(default, str | int | float | Path) and not isinstance(default, bool)
-    ending = f" By default `{default}`." if shown else ""
+    ending = f" By default `{default}`." if shown and default != "" else ""
     if parameter.required and parameter.param_type_name == "option":
         ending = " Required."
     return wrap(f"- {names}: {_plain(parameter.help)}{ending}", indent="  ")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -19,6 +19,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from earmark.cli import folder
 from earmark.cli.docstrings import command_help, parameter_texts
 from earmark.errors import ParameterError
 
@@ -81,7 +82,10 @@ def flatten(function: Callable[..., None]) -> Callable[..., None]:
         del given["help_all"]
         for name, kind in groups.items():
             given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind) if field.init})
-        function(**given)
+        try:
+            function(**given)
+        finally:
+            folder.close_folders()
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
@@ -147,7 +151,8 @@ _HelpAll = Annotated[
 class Command(TyperCommand):
     """A command that hides rare options from ``--help``, and takes every option with one value once.
 
-    An option that is given again would silently win over the first.
+    An option that is given again would silently win over the first. Where the folder of a campaign stands in the place
+    of run files, options that are not given have the values of its settings.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
@@ -181,11 +186,23 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, and complain about the first option that is there too often."""
         # The order names a parameter every time it is met, what is parsed only once.
-        order: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
+        parsed: Any = self.make_parser(ctx).parse_args(args=list(args))
+        given, _, order = parsed
         for one, times in Counter(order).items():
             single = one.param_type_name == "option" and not (one.multiple or one.is_flag or one.count)
             if single and times > 1:
                 name = max(one.opts, key=len)
                 kind = "file" if one.metavar == "FILE" else "value"
                 raise ParameterError(f"{name} was given {times} times: {_INSTEAD.get(name, f'it takes one {kind}')}")
+        if not {"help", "help_all"} & set(given):
+            self._take_defaults(ctx, given)
         return super().parse_args(ctx, args)
+
+    def _take_defaults(self, ctx: Any, given: Mapping[str, Any]) -> None:
+        """Take the settings of a campaign for defaults, where its folder stands in the place of run files."""
+        parameters = {one.name or "": one for one in self.params}
+        arguments = [name for name, one in parameters.items() if one.param_type_name == "argument"]
+        runs = given.get("runs") if arguments == ["runs"] else None
+        path = folder.folder_of([runs] if isinstance(runs, str) else runs)
+        if path is not None:
+            ctx.default_map = folder.option_defaults(path, given, parameters)

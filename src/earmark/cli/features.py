@@ -39,7 +39,7 @@ def features(
     Parameters
     ----------
     runs
-        Runs, one file or more, as for other commands; none with --audio.
+        Runs, one file or more, as for other commands, or the folder of a campaign; none with --audio.
     feature
         Only this feature, or a product of two such as sGEN:pGEN. Give the option again for more.
     names

@@ -16,6 +16,11 @@ import typer
 from earmark._version import __version__
 from earmark.cli import (
     audition,
+    campaign_answers,
+    campaign_collection,
+    campaign_copies,
+    campaign_people,
+    campaign_state,
     compare,
     crowd_aggregate,
     crowd_agree,
@@ -31,6 +36,7 @@ from earmark.cli import (
     evaluate,
     features,
     fit,
+    init,
     measures,
     plan,
     preferences,
@@ -41,6 +47,7 @@ from earmark.cli import (
     reproduce,
     runs,
     simulate,
+    status,
 )
 from earmark.cli import next as next_command
 from earmark.cli.command import add_command, examples_text
@@ -49,7 +56,7 @@ from earmark.errors import EarmarkError
 
 BAD_INPUT = 2
 _SCORES, _DATA, _MEASURES, _STORY = "Score and compare", "Look at data", "Understand measures", "See it work"
-_FEW, _CROWD = "Decide with few judgments", "Ask many people"
+_FEW, _CROWD, _CAMPAIGN = "Decide with few judgments", "Ask many people", "Run a campaign"
 
 app = typer.Typer(
     name="earmark",
@@ -100,6 +107,24 @@ add_command(app, "simulate", simulate.simulate, _FEW)
 add_command(app, "diagnose", diagnose.diagnose, _FEW)
 add_command(app, "features", features.features, _FEW)
 add_command(app, "fit", fit.fit, _FEW)
+add_command(app, "init", init.init, _CAMPAIGN)
+add_command(app, "status", status.status, _CAMPAIGN)
+add_command(app, "invite", campaign_people.invite, _CAMPAIGN)
+add_command(app, "import", campaign_answers.import_answers, _CAMPAIGN)
+add_command(app, "export", campaign_answers.export_answers, _CAMPAIGN)
+add_command(app, "set", campaign_state.change_settings, _CAMPAIGN)
+add_command(app, "add", campaign_collection.add, _CAMPAIGN)
+add_command(app, "withdraw", campaign_collection.withdraw, _CAMPAIGN)
+add_command(app, "reinstate", campaign_collection.reinstate, _CAMPAIGN)
+add_command(app, "media", campaign_collection.media, _CAMPAIGN)
+add_command(app, "pause", campaign_state.pause, _CAMPAIGN)
+add_command(app, "resume", campaign_state.resume, _CAMPAIGN)
+add_command(app, "close", campaign_state.close, _CAMPAIGN)
+add_command(app, "reopen", campaign_state.reopen, _CAMPAIGN)
+add_command(app, "backup", campaign_copies.backup, _CAMPAIGN)
+add_command(app, "restore", campaign_copies.restore, _CAMPAIGN)
+add_command(app, "move", campaign_copies.move, _CAMPAIGN)
+add_command(app, "erase", campaign_people.erase, _CAMPAIGN)
 add_command(app, "describe", describe.describe, _DATA)
 add_command(runs_app, "from-matrix", runs.from_matrix)
 add_command(runs_app, "convert", runs.convert)

@@ -24,7 +24,7 @@ from earmark.cli.output import Column, Output, number
 if TYPE_CHECKING:
     import polars as pl
 
-    from earmark.campaign.policies import Policy
+    from earmark.campaign.campaign import Campaign
 
 
 def next_items(
@@ -42,6 +42,7 @@ def next_items(
     count: Annotated[int, option("N", "-n", min=1)] = 20,
     seed: Seed = 0,
     output: Annotated[Path | None, option("FILE", "-o")] = None,
+    assessor: Annotated[str | None, option("NAME")] = None,
 ) -> None:
     """Propose the items whose judgments tell most about the systems.
 
@@ -55,7 +56,10 @@ def next_items(
         How many items to propose.
     output
         Write the items to a CSV file as well, with an empty column gain for a person to fill in; filled in, it is a
-        file of judgments.
+        file of judgments. Of a campaign in a folder, the items are reserved: nobody else gets them until 'earmark
+        import' brings the file back, or its time is over.
+    assessor
+        Who gets the items that --output reserves. When omitted, somebody new without a name.
 
     Examples
     --------
@@ -63,13 +67,22 @@ def next_items(
     earmark next runs.tsv --metadata metadata.tsv --scale broad -n 50 -o questions.csv
     earmark next runs.tsv -j judgments.tsv --audit 0.2 --group-by-query
     earmark next runs.tsv -j judgments.tsv --policy proportional
+    earmark next study -n 50 -o package.csv --assessor Ann
     """
-    from earmark.campaign.policies import make_policy
     from earmark.campaign.verdict import judging_measure
+    from earmark.cli.folder import folder_of, kind_of
     from earmark.cli.loading import load_campaign
     from earmark.data.writers import write_questions
+    from earmark.errors import ParameterError
 
-    chosen = None if policy is None else make_policy(policy)
+    stored = folder_of(inputs.runs) is not None
+    if assessor is not None and (not stored or output is None):
+        raise ParameterError("--assessor says who gets what is reserved: earmark next FOLDER -o FILE --assessor NAME")
+    if kind_of(inputs.runs) == "prefer":
+        from earmark.cli.preferences_next import next_stored
+
+        next_stored(out, inputs.runs, stopping, count, seed=seed, policy=policy, output=output, assessor=assessor)
+        return
     campaign = load_campaign(
         out,
         inputs,
@@ -78,8 +91,10 @@ def next_items(
         scoring,
         predicting,
         stopping,
-        inference=concluding.inference_at(),
-        policy=_grouped(chosen) if group_by_query else chosen,
+        concluding,
+        group_by_query=group_by_query,
+        as_it_is=output is not None,
+        policy=policy,
         audit=audit,
         seed=seed,
     )
@@ -93,9 +108,14 @@ def next_items(
     if left and campaign.look is not None and campaign.decision.stop:
         out.note(f"the stop rule is reached: {campaign.decision.reason}")
     frame = campaign.proposal_frame(campaign.propose(count))
-    if left < count:
-        out.note(f"only {left:,} items are left to judge" if left else "every item is judged: there is nothing to ask")
-    if output is not None:
+    waiting = _waiting(campaign) if stored else 0
+    if not left:
+        out.note("every item is judged: there is nothing to ask")
+    elif left - waiting < count and not (stored and output):
+        out.note(f"only {left - waiting:,} items are left to judge{f', {waiting:,} are out' if waiting else ''}")
+    if output is not None and stored:
+        frame = _reserve(out, campaign, frame, count, output, assessor)
+    elif output is not None:
         write_questions(frame, output)
         out.note(f"wrote {output}: {frame.height:,} questions; fill in the column gain and pass it as --judgments")
     if not out.for_people:
@@ -117,14 +137,24 @@ def _sampled_column(frame: pl.DataFrame) -> list[Column]:
     return [Column("sampled", ["yes" if one else "" for one in frame["sampled"]], numeric=False)]
 
 
-def _grouped(policy: Policy | None) -> Policy:
-    from dataclasses import replace
+def _waiting(campaign: Campaign) -> int:
+    """Return how many unjudged items are out with assessors."""
+    from earmark.store.stored import StoredCampaign
 
-    from earmark.campaign.policies.variance import Variance
-    from earmark.errors import ParameterError
+    assert isinstance(campaign, StoredCampaign)
+    return sum(campaign.gains[item] < 0 for item in campaign._out())
 
-    if policy is None:
-        return Variance(group_by_query=True)
-    if not isinstance(policy, Variance):
-        raise ParameterError(f"--group-by-query is for the policy variance, '{policy}' cannot do it")
-    return replace(policy, group_by_query=True)
+
+def _reserve(
+    out: Output, campaign: Campaign, proposed: pl.DataFrame, count: int, output: Path, assessor: str | None
+) -> pl.DataFrame:
+    """Reserve what is proposed, and return what was reserved; its priority is null where it was not proposed."""
+    from earmark.cli.package import write_package
+    from earmark.store.stored import StoredCampaign
+
+    assert isinstance(campaign, StoredCampaign)
+    wanted = [(query, document, "", sampled) for query, document, _, sampled in proposed.iter_rows()]
+    given = write_package(out, campaign, wanted, count, output, assessor).select("query", "document", "sampled")
+    priority = proposed.select("query", "document", "priority")
+    joined = given.join(priority, on=["query", "document"], how="left", maintain_order="left")
+    return joined.select("query", "document", "priority", "sampled")

@@ -87,7 +87,8 @@ class Inputs(Reading):
     ----------
     runs
         Runs, one file or more: TREC runs, three columns system, query and document in rank order, or CSV or Parquet
-        with named columns. Gzipped files are fine.
+        with named columns. Gzipped files are fine. Or the folder of a campaign, whose settings are then the defaults of
+        all options.
     """
 
     runs: Annotated[list[Path], argument("RUN")]
@@ -115,11 +116,14 @@ class Judged:
     scale: Annotated[str | None, option("SCALE")] = None
 
     def load(self, out: Output, encoding: str) -> Judgments | None:
-        """Read the judgments, if a file was named."""
+        """Read the judgments, if a file was named or a campaign has some."""
+        from earmark.cli.folder import folder_judgments, is_folder, kind_of
         from earmark.cli.loading import load_judgments
 
         if self.judgments is None:
             return None
+        if is_folder(self.judgments):
+            return folder_judgments(self.judgments, out) if kind_of([self.judgments]) == "grade" else None
         return load_judgments(self.judgments, out, scale=self.scale, encoding=encoding)
 
 

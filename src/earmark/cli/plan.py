@@ -55,6 +55,7 @@ def plan(
     earmark plan runs.tsv --metadata metadata.tsv --scale fine --stop mean:0.95
     earmark plan runs.tsv --stop decided:0.9 --margin 0.01 --seconds-per-judgment 45 --cost 0.1 --assessors 4
     earmark plan runs.tsv --judgments judgments.tsv --stop top:1 --repeats 100
+    earmark plan study
     """
     from earmark.beliefs.beliefs import IndependentBeliefs
     from earmark.campaign.plan import plan as simulate_plan

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
+from earmark.cli import folder
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, Level, Seed
+from earmark.cli.options import Inputs, Level, Seed, Stopping
 from earmark.cli.output import Column, Output, number
+from earmark.errors import ParameterError
 from earmark.wording import counted
 
 if TYPE_CHECKING:
     from earmark.campaign.pairs.campaign import PairCampaign
     from earmark.campaign.pairs.estimates import PreferenceEstimates
+
+    AnyPairs = TypeVar("AnyPairs", bound=PairCampaign)
 
 ASKING = "What is asked"
 _MOST_PAIRS = 15
@@ -72,9 +76,17 @@ PairPolicyName = Annotated[
 
 
 def load_campaign(
-    out: Output, inputs: Inputs, which: Candidates, *, policy: str = "adaptive", **how: Any
+    out: Output, inputs: Inputs, which: Candidates, *, policy: str | None = None, **how: Any
 ) -> PairCampaign:
-    """Read everything that a campaign of pair questions is made of; ``how`` is for the problem."""
+    """Read everything that a campaign of pair questions is made of, from files or from its folder.
+
+    Parameters
+    ----------
+    policy : str, optional
+        What to ask next, where the command asks.
+    **how
+        For the problem.
+    """
     import numpy as np
 
     from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
@@ -89,7 +101,11 @@ def load_campaign(
     from earmark.cli.loading import load_preferences
     from earmark.crowd.question_files import read_questions
 
-    chosen_policy = parse_pair_policy(policy)
+    if (path := folder.folder_of(inputs.runs)) is not None:
+        asked = {"policy": policy} if policy is not None else {}
+        wanted = {"estimates.depth": which.k} | {f"estimates.{name}": value for name, value in (asked | how).items()}
+        return _said_of(out, folder.load_stored_pairs(out, path, wanted), which.k)
+    chosen_policy = parse_pair_policy(policy or "adaptive")
     lists, said, k, needed = inputs.load(), None, which.k, which.needed
     if which.preferences:
         said = load_preferences(which.preferences, out, phases=which.phase, encoding=inputs.encoding)
@@ -112,11 +128,16 @@ def load_campaign(
     if needed is None:
         needed = int(np.argmax(np.bincount(given))) if given.size else 6
         out.note(f"no --answers given: taking {counted(needed, 'answer')} a question")
-    useless = len(table) - int(design.matters.sum())
-    out.note(
-        f"{counted(len(table), 'candidate pair')}, {useless:,} of them without a document in the first {k} of any list"
-    )
-    return PairCampaign(PairProblem(design, needed, chosen_policy, **how), answers)
+    return _said_of(out, PairCampaign(PairProblem(design, needed, chosen_policy, **how), answers), k)
+
+
+def _said_of(out: Output, campaign: AnyPairs, k: int) -> AnyPairs:
+    """Say how many pairs there are, and how many of them tell nothing."""
+    design = campaign.problem.design
+    useless = len(design.pairs) - int(design.matters.sum())
+    pairs = counted(len(design.pairs), "candidate pair")
+    out.note(f"{pairs}, {useless:,} of them without a document in the first {k} of any list")
+    return campaign
 
 
 def next_pairs(
@@ -146,9 +167,49 @@ def next_pairs(
     earmark preferences next a.run b.run --candidates pairs.csv -k 20 --answers 6 -n 100 -o questions.csv
     earmark preferences next runs.tsv --preferences answers.csv --policy random --seed 7
     """
+    campaign = load_campaign(out, inputs, which, policy=policy, seed=seed)
+    if folder.folder_of(inputs.runs) is not None and output is not None:
+        raise ParameterError("'earmark next FOLDER -o FILE' reserves questions of a campaign")
+    _print_next(out, campaign, count, output)
+
+
+def next_stored(
+    out: Output,
+    runs: list[Path],
+    stopping: Stopping,
+    count: int,
+    *,
+    seed: int,
+    policy: str | None,
+    output: Path | None,
+    assessor: str | None,
+) -> None:
+    """Propose pairs of a stored campaign, or reserve them where they go to a file: ``earmark next``."""
+    path = folder.folder_of(runs)
+    assert path is not None
+    wanted = _stop_of(stopping) | {"estimates.seed": seed} | ({} if policy is None else {"estimates.policy": policy})
+    campaign = folder.load_stored_pairs(out, path, wanted, as_it_is=output is not None)
+    _said_of(out, campaign, campaign.folder.settings.estimates.depth)
+    if output is None:
+        _print_next(out, campaign, count, None)
+        return
+    from earmark.cli.package import write_package
+    from earmark.store.leases import pending_items
+
+    # What is out with others is proposed too, and passed over.
+    out_now = campaign.folder.store.read(
+        lambda connection: pending_items(connection, campaign.folder.store.campaign, campaign.folder.store.clock())
+    )
+    asked = campaign.questions(campaign.propose(count + len(out_now))).select("query", "a", "b").rows()
+    # The documents of a pair stand in the order of their ids in the store.
+    proposed = [(query, min(a, b), max(a, b), False) for query, a, b in asked]
+    frame = write_package(out, campaign, proposed, count, output, assessor)
+    out.print_frame(frame.select("query", "document", "other").rename({"document": "a", "other": "b"}), keys=3)
+
+
+def _print_next(out: Output, campaign: PairCampaign, count: int, output: Path | None) -> None:
     from earmark.crowd.question_files import write_table
 
-    campaign = load_campaign(out, inputs, which, policy=policy, seed=seed)
     frame = campaign.questions(campaign.propose(count))
     open_pairs = int((campaign.look.estimates.verdicts.left > 0).sum())
     if open_pairs < count:
@@ -192,9 +253,26 @@ def rank(
     earmark preferences rank runs.tsv --preferences answers.csv
     earmark preferences rank a.run b.run --preferences answers.csv --candidates pairs.csv --format table
     """
+    _print_ranking(out, load_campaign(out, inputs, which, level=level), which.k, level, pairs)
+
+
+def rank_stored(out: Output, runs: list[Path], stopping: Stopping, *, level: float, pairs: bool) -> None:
+    """Rank the systems of a stored campaign of kind prefer: ``earmark rank``."""
+    path = folder.folder_of(runs)
+    assert path is not None
+    campaign = folder.load_stored_pairs(out, path, _stop_of(stopping) | {"estimates.level": level})
+    depth = campaign.folder.settings.estimates.depth
+    _print_ranking(out, _said_of(out, campaign, depth), depth, level, pairs)
+
+
+def _stop_of(stopping: Stopping) -> dict[str, Any]:
+    return {"estimates.stop": stopping.stop, "estimates.margin": stopping.margin}
+
+
+def _print_ranking(out: Output, campaign: PairCampaign, k: int, level: float, pairs: bool) -> None:
     import polars as pl
 
-    estimates = load_campaign(out, inputs, which, level=level).look.estimates
+    estimates = campaign.look.estimates
     out.note(_standing(estimates))
     systems, differences = estimates.systems_frame(), estimates.ranking.pairs_frame()
     if not out.for_people:
@@ -208,7 +286,7 @@ def rank(
             Column("to", [number(value) for value in systems["high"]]),
             Column("pairs", [f"{value:,}" for value in systems["pairs"]]),
         ],
-        title=f"Preference precision in the first {counted(which.k, 'rank')}, {100 * level:g}% intervals",
+        title=f"Preference precision in the first {counted(k, 'rank')}, {100 * level:g}% intervals",
     )
     if differences.height > _MOST_PAIRS and not pairs:
         out.show(f"{differences.height:,} pairs of systems: --pairs lists them.")

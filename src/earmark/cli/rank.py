@@ -71,16 +71,34 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv --metadata metadata.tsv -m nDCG@5
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --inference design
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
+    earmark rank study
     """
     import polars as pl
 
     from earmark.campaign import statements
+    from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
     from earmark.inference.headline import may_be_best
 
-    how = concluding.inference_at(estimating.level, distribution)
-    estimated = {"inference": how, "samples": estimating.samples, "seed": seed}
-    campaign = load_campaign(out, inputs, judging, known, scoring, predicting, stopping, **estimated)
+    if kind_of(inputs.runs) == "prefer":
+        from earmark.cli.preferences_next import rank_stored
+
+        rank_stored(out, inputs.runs, stopping, level=estimating.level, pairs=pairs)
+        return
+    campaign = load_campaign(
+        out,
+        inputs,
+        judging,
+        known,
+        scoring,
+        predicting,
+        stopping,
+        concluding,
+        level=estimating.level,
+        distribution=distribution,
+        samples=estimating.samples,
+        seed=seed,
+    )
     ranking, audited = campaign.ranking, _audit(campaign, audit)
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]
     for note in said:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earmark.cli.command import option
 from earmark.cli.options import OUTPUT, Concluding, Estimating, Inputs, Judging, Known, OneMeasure, Predicting, Seed
 from earmark.cli.output import Output
+
+if TYPE_CHECKING:
+    from earmark.campaign.campaign import Campaign
 
 
 def report(
@@ -44,6 +47,7 @@ def report(
     earmark report runs.tsv --judgments judgments.tsv -m AG@5 -o report.html
     earmark report runs.tsv -j judgments.csv --metadata metadata.tsv -m nDCG@5 -o report.html --assets paper
     earmark report runs.tsv -j judgments.csv -m AG@5 --inference design --target population -o report.html
+    earmark report study -o report.html
     """
     import polars as pl
 
@@ -54,13 +58,23 @@ def report(
     from earmark.report import Reproduction, gather_findings, versions_here, write_assets, write_report
 
     need_matplotlib()
-    how = concluding.inference_at(estimating.level)
     campaign = load_campaign(
-        out, inputs, judging, known, scoring, predicting, inference=how, samples=estimating.samples, seed=seed
+        out,
+        inputs,
+        judging,
+        known,
+        scoring,
+        predicting,
+        concluding=concluding,
+        level=estimating.level,
+        samples=estimating.samples,
+        seed=seed,
     )
-    described = () if known.content is None else content_files(known.content, ids=known.content_ids)
-    named = (*inputs.runs, judging.judgments, known.metadata, *described, known.teams, predicting.model)
-    read = [(str(path), _digest(path)) for path in named if path is not None]
+    read = _files_of_folder(campaign, inputs.runs[0])
+    if read is None:
+        described = () if known.content is None else content_files(known.content, ids=known.content_ids)
+        named = (*inputs.runs, judging.judgments, known.metadata, *described, known.teams, predicting.model)
+        read = [(str(path), _digest(path)) for path in named if path is not None]
     findings = gather_findings(campaign, reproduction=Reproduction(command_line(context), read, versions_here()))
     written = [output] if assets is None else [output, *write_assets(findings, assets)]
     write_report(findings, output)
@@ -69,6 +83,15 @@ def report(
         out.show(said.headline, *filter(None, (said.summary, said.ahead)), *(f"  {path}" for path in written))
         return
     out.rows(pl.DataFrame({"file": [str(path) for path in written], "verdict": [said.headline] * len(written)}))
+
+
+def _files_of_folder(campaign: Campaign, path: Path) -> list[tuple[str, str]] | None:
+    """Return the inputs of a stored campaign and its log, each with its hash; None where it came from files."""
+    folder = getattr(campaign, "folder", None)
+    if folder is None:
+        return None
+    files = [(str(path / file.file), file.sha256) for _, file in folder.settings.inputs.files()]
+    return [*files, (f"the log of {path} up to event {campaign.log.next_sequence - 1:,}", campaign.log.digest)]
 
 
 def command_line(context: typer.Context) -> str:

@@ -101,7 +101,7 @@ def simulate(
         scoring,
         predicting,
         stopping,
-        inference=concluding.inference_at(),
+        concluding,
         policy=policy,
         audit=audit,
         update_every=update_every,

@@ -13,18 +13,21 @@ other file and no network, on screen and in print; :func:`write_assets` writes t
 from earmark.report.assessors import Agreement, assessor_agreement, assessor_table
 from earmark.report.assets import write_assets
 from earmark.report.calibration import Calibration, calibrate
+from earmark.report.changes import Changes, changes_of
 from earmark.report.findings import Figure, Findings, Reproduction, gather_findings, versions_here
 from earmark.report.page import report_html, write_report
 
 __all__ = [
     "Agreement",
     "Calibration",
+    "Changes",
     "Figure",
     "Findings",
     "Reproduction",
     "assessor_agreement",
     "assessor_table",
     "calibrate",
+    "changes_of",
     "gather_findings",
     "report_html",
     "versions_here",

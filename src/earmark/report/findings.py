@@ -20,6 +20,7 @@ from earmark.inference.audit import Audit
 from earmark.inference.confidence import Ranking
 from earmark.report.assessors import Agreement, assessor_agreement, assessor_table
 from earmark.report.calibration import Calibration, calibrate
+from earmark.report.changes import Changes, changes_of
 
 
 class Figure(NamedTuple):
@@ -95,6 +96,8 @@ class Findings(Display):
         Shown after the pairs.
     content : bool
         Predictions also rest on what documents are like.
+    changes : Changes or None
+        What changed while the campaign ran.
     """
 
     verdict: Verdict
@@ -111,6 +114,7 @@ class Findings(Display):
     assessors: pl.DataFrame | None = None
     figures: Sequence[Figure | tuple[str, str, str]] = ()
     content: bool = False
+    changes: Changes | None = None
 
     @property
     def ranking(self) -> Ranking:
@@ -164,4 +168,5 @@ def gather_findings(
         None if judgments is None else assessor_table(judgments),
         tuple(figures),
         content=problem.setting.content is not None and problem.model.name == "hierarchical",
+        changes=changes_of(campaign),
     )

@@ -1,0 +1,417 @@
+"""``earmark init``: a folder for a campaign that lasts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from earmark.cli.campaigns import CampaignPath, Kind, print_row, require_store, say, store_address
+from earmark.cli.command import option
+from earmark.cli.options import (
+    ESTIMATING,
+    Aggregation,
+    AuditShare,
+    Concluding,
+    Estimating,
+    Inputs,
+    Known,
+    OneMeasure,
+    PolicyName,
+    Predicting,
+    Seed,
+    Stopping,
+)
+from earmark.cli.output import Output
+from earmark.errors import EarmarkError, InputError, ParameterError
+
+if TYPE_CHECKING:
+    from earmark.store.folder import CampaignFolder
+    from earmark.store.settings import Settings
+
+_PEOPLE = "What people are asked"
+_SHOWN = "What people hear and see"
+_PLACE = "Where the campaign is kept"
+_EXTERNAL = "external:"
+_QUESTIONS = {
+    "grade": "items to judge",
+    "prefer": "pairs to compare",
+    "order": "queries to order",
+    "lists": "pairs of lists",
+}
+# Settings whose option has another name.
+_OPTIONS = {
+    "artist": "artist-column",
+    "genre": "genre-column",
+    "attributes": "attribute",
+    "aggregation": "aggregate",
+    "rate": "trap-rate",
+    "start": "excerpt-start",
+    "seconds": "excerpt-seconds",
+    "format": "sound-format",
+    "folder": "media",
+    "url": "store",
+    "predictions": "predictor",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """What people are asked, and how the work is shared.
+
+    Parameters
+    ----------
+    kind
+        What people are asked: grade, how good a document is; prefer, which of two is better; order, in which order
+        several belong; lists, which of two lists is better.
+    scale
+        What documents are judged on, for kind grade: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains
+        such as 0,1,3,7.
+    judgments_per_item
+        How many people answer the same question.
+    more_on_disagreement
+        How many more are asked where they disagree.
+    group_by_query
+        Ask about one query after the other, for when listening to the query is half of the work.
+    answers_per_assessor
+        The most answers one person may give. No limit when omitted.
+    traps
+        Questions whose answers are known, hidden among the others: a file of judgments, or for kind prefer of pairs
+        with a column trap.
+    trap_rate
+        The share of questions that are traps, a number or a fraction: 0 for none. Besides those of --traps, items that
+        several people judged alike and queries beside themselves become traps.
+    consent
+        The text that assessors agree to before their first question.
+    candidates
+        The pairs of documents to ask about, for kind prefer: a table with the columns query, a and b. When omitted,
+        every two documents among the first of any lists.
+    depth
+        How many ranks of a list count, for the kinds prefer and lists.
+    lease_minutes
+        How long a question stays reserved for the person who sees it.
+    package_days
+        How long the questions in a file stay reserved for the person who fills it in.
+    retention_days
+        Erase names this many days after the campaign is closed. Never when omitted.
+    address
+        What the links of invitations start with.
+    """
+
+    panel: ClassVar[str] = _PEOPLE
+    kind: Annotated[Kind, option("KIND")] = "grade"
+    scale: Annotated[str | None, option("SCALE")] = None
+    judgments_per_item: Annotated[int, option("K", min=1)] = 1
+    more_on_disagreement: Annotated[int, option("N", min=0, rare=True)] = 2
+    group_by_query: Annotated[bool, option()] = False
+    answers_per_assessor: Annotated[int | None, option("N", min=1)] = None
+    traps: Annotated[Path | None, option("FILE")] = None
+    trap_rate: Annotated[str, option("SHARE")] = "1/6"
+    consent: Annotated[Path | None, option("FILE")] = None
+    candidates: Annotated[Path | None, option("FILE", rare=True)] = None
+    depth: Annotated[int, option("K", "-k", min=1)] = 20
+    lease_minutes: Annotated[float, option("MIN", rare=True)] = 10.0
+    package_days: Annotated[float, option("DAYS", rare=True)] = 14.0
+    retention_days: Annotated[int | None, option("DAYS", min=1, rare=True)] = None
+    address: Annotated[str, option("URL", rare=True)] = "http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Showing:
+    """What people hear and see.
+
+    Parameters
+    ----------
+    media
+        A folder with the sounds, pictures and texts of queries and documents, named after their ids. All are checked
+        before anything is made; they are never changed.
+    media_map
+        A table that says which file belongs to which query or document, with the columns id and file, and perhaps role,
+        text, start, end and title.
+    excerpt_start
+        At which second of a long recording the excerpt begins.
+    excerpt_seconds
+        How long the excerpt is.
+    loudness
+        How loud excerpts are, in LUFS.
+    sound_format
+        The format in which sound is served: mp3, flac or wav.
+    """
+
+    panel: ClassVar[str] = _SHOWN
+    media: Annotated[Path | None, option("DIR")] = None
+    media_map: Annotated[Path | None, option("CSV")] = None
+    excerpt_start: Annotated[float, option("S", rare=True)] = 60.0
+    excerpt_seconds: Annotated[float, option("S", rare=True)] = 30.0
+    loudness: Annotated[float, option("LUFS", rare=True)] = -23.0
+    sound_format: Annotated[Literal["mp3", "flac", "wav"], option("FORMAT", rare=True)] = "mp3"
+
+
+def init(
+    folder: CampaignPath,
+    inputs: Inputs,
+    asking: Asking,
+    scoring: OneMeasure,
+    stopping: Stopping,
+    known: Known,
+    showing: Showing,
+    predicting: Predicting,
+    concluding: Concluding,
+    estimating: Estimating,
+    out: Output,
+    policy: PolicyName = None,
+    audit: AuditShare = 0.0,
+    aggregate: Annotated[Aggregation, option("RULE", panel=ESTIMATING, rare=True)] = "mean",
+    seed: Seed = 0,
+    name: Annotated[str | None, option("NAME", panel=_PLACE)] = None,
+    store: Annotated[str | None, option("URL", panel=_PLACE)] = None,
+    reference: Annotated[bool, option(panel=_PLACE)] = False,
+) -> None:
+    """Make a campaign that lasts: a folder with its settings, its inputs and the store of all answers.
+
+    The folder holds campaign.toml, which you may read and edit, copies of all files, and the database of answers. All
+    commands that take runs take the folder instead. If anything is wrong, nothing is made.
+
+    Parameters
+    ----------
+    folder
+        The folder to make, which must not exist yet or be empty.
+    policy
+        What to judge next: variance, proportional, mtc, mtc-undecided, absolute, random or balanced, as in 'earmark
+        next'; for kind prefer adaptive, told-apart or random. When omitted, variance; with --inference design and no
+        audit, proportional; for kind prefer, adaptive.
+    aggregate
+        How to make one gain of what several people said about the same item: mean, median or majority.
+    name
+        What people call the campaign. When omitted, the name of the folder.
+    store
+        The database, such as postgresql://user@server/database. When omitted, a SQLite file in the folder.
+    reference
+        Do not copy files; name them by their paths. They must then stay where they are, as they are.
+
+    Examples
+    --------
+    earmark init study runs.tsv --metadata metadata.csv --scale broad -m AG@5
+    earmark init study a.run b.run --scale fine --media songs --judgments-per-item 3 --consent consent.md
+    earmark init pairs runs.tsv --kind prefer --depth 5 --media-map media.csv --stop top:1
+    earmark init study runs.tsv --scale broad --audit 0.2 --store postgresql://earmark@server/campaigns
+    """
+    require_store()
+    from earmark.media import MediaError
+    from earmark.predictors.choose import PredictorChoice
+    from earmark.store.folder import CampaignFolder, refuse_taken
+    from earmark.store.inputs import add_inputs
+    from earmark.store.sections import EXTERNAL, Estimates, SettingError
+    from earmark.store.settings import Settings
+    from earmark.store.showing import prepare_shown
+
+    refuse_taken(folder)
+    address = store_address(store, folder)
+    external = predicting.predictor.startswith(_EXTERNAL)
+    scale = _scale(asking, PredictorChoice(predicting.predictor, predicting.model, inputs.encoding), out)
+    measure = _measure(asking, scoring, inputs, out)
+    files = {
+        "metadata": known.metadata,
+        "teams": known.teams,
+        "content": known.content,
+        "content_ids": known.content_ids,
+        "model": predicting.model,
+        "predictions": Path(predicting.predictor.removeprefix(_EXTERNAL)) if external else None,
+        "candidates": asking.candidates,
+        "traps": asking.traps,
+        "consent": asking.consent,
+        "media_map": showing.media_map,
+    }
+    copies: dict[Path, Path] = {}
+
+    def make_settings(draft: Path) -> Settings:
+        copies[draft] = folder
+        taken = add_inputs(
+            draft,
+            runs=inputs.runs,
+            copy=not reference,
+            files=files,
+            order=inputs.order,
+            encoding=inputs.encoding,
+            artist=known.artist_column,
+            genre=known.genre_column,
+            attributes=tuple(known.attribute or ()),
+            missing=scoring.missing,
+        )
+        copies.update({draft / copy.file: run for copy, run in zip(taken.runs, inputs.runs, strict=True)})
+        copies.update({draft / getattr(taken, one).file: file for one, file in files.items() if file is not None})
+        return Settings(
+            name=name or folder.resolve().name,
+            kind=asking.kind,
+            inputs=taken,
+            estimates=Estimates(
+                measure=measure,
+                depth=asking.depth,
+                predictor=EXTERNAL if external else predicting.predictor,
+                policy=policy,
+                stop=stopping.stop,
+                margin=stopping.margin,
+                inference=concluding.inference,
+                target=concluding.target,
+                anytime=concluding.anytime,
+                whole_queries=concluding.whole_queries,
+                audit=audit,
+                level=estimating.level,
+                samples=estimating.samples,
+                seed=seed,
+                aggregation=aggregate,
+            ),
+            **_sections(asking, showing, scale),
+        )
+
+    def prepare(draft: Path, settings: Settings) -> Settings:
+        if showing.media is not None or showing.media_map is not None:
+            manifest = prepare_shown(
+                draft,
+                settings,
+                media=showing.media,
+                media_map=showing.media_map,
+                bar=lambda total: out.progress(total, "preparing media"),
+            )
+            for note in manifest.notes:
+                out.note(note)
+        return settings
+
+    try:
+        made = CampaignFolder.create(folder, make_settings, prepare=prepare, store=address)
+    except MediaError as error:
+        out.print_frame(error.problems, caption="nothing was made: mend all of these first")
+        raise
+    except SettingError as error:
+        raise ParameterError(_as_option(error.setting, str(error))) from None
+    except InputError as error:
+        raise _about_originals(error, copies) from None
+    with made:
+        _report(made, out)
+
+
+def _sections(asking: Asking, showing: Showing, scale: str | None) -> dict[str, Any]:
+    """Return the sections about people and what they are shown."""
+    from earmark.store.sections import Judging, Media, People, Traps
+
+    return {
+        "judging": Judging(
+            scale=scale,
+            judgments_per_item=asking.judgments_per_item,
+            more_on_disagreement=asking.more_on_disagreement,
+            group_by_query=asking.group_by_query,
+            answers_per_assessor=asking.answers_per_assessor,
+            lease_minutes=asking.lease_minutes,
+            package_days=asking.package_days,
+        ),
+        "traps": Traps(
+            rate=_share(asking.trap_rate), sources=("agreed", "self", *(["list"] if asking.traps is not None else []))
+        ),
+        "people": People(retention_days=asking.retention_days, address=asking.address),
+        "media": Media(
+            folder=None if showing.media is None else str(showing.media.resolve()),
+            format=showing.sound_format,
+            start=showing.excerpt_start,
+            seconds=showing.excerpt_seconds,
+            loudness=showing.loudness,
+        ),
+    }
+
+
+def _report(made: CampaignFolder, out: Output) -> None:
+    """Say what was made, and what to do next."""
+    from earmark.store.folder import PASSWORD
+    from earmark.store.inputs import NOTHING
+    from earmark.store.status import count_questions
+    from earmark.wording import counted
+
+    settings, runs, path = made.settings, made.runs(NOTHING), made.path
+    if settings.kind == "grade":
+        for note in made.problem(NOTHING).notes:
+            out.note(note)
+    if (path / PASSWORD).is_file():
+        out.note(f"the password of the store is kept in {path / PASSWORD}, which only you can read")
+    items = count_questions(made.store)
+    row = {
+        "campaign": str(path),
+        "id": settings.id,
+        "items": items,
+        "queries": len(runs.queries),
+        "systems": len(runs.systems),
+        "store": made.store.database.shown,
+    }
+    systems, queries = counted(len(runs.systems), "system"), counted(len(runs.queries), "query", "queries")
+    print_row(out, row, f"{path}: {systems}, {queries}, {items:,} {_QUESTIONS[settings.kind]}")
+    how = settings.estimates
+    stop = {"grade": f" ({how.measure}, until {how.stop})", "prefer": f" (until {how.stop})"}.get(settings.kind, "")
+    # Rankings and lists are compared where they can be heard.
+    command = {"grade": "next", "prefer": "preferences next"}.get(settings.kind)
+    judge = f"earmark {command} {path} -o batch.csv, fill it in, earmark import {path} batch.csv"
+    say(
+        out,
+        f"settings: {path}/campaign.toml{stop}; you may edit it",
+        *([f"to judge: {judge}"] if command is not None else []),
+        f"to invite people: earmark invite {path} NAME",
+        f"to see how it goes: earmark status {path}",
+    )
+
+
+def _scale(asking: Asking, choice: Any, out: Output) -> str | None:
+    """Return the scale; without --scale that of the predictor, where it has one."""
+    if asking.scale is not None or asking.kind != "grade":
+        return asking.scale
+    if not (choice.name.startswith("mtc-") or (choice.name == "ordinal" and choice.model is not None)):
+        raise ParameterError(
+            "--scale is missing: it says what documents are judged on, for example --scale broad (0, 1 or 2), "
+            "--scale fine (0 to 100) or --scale 0..3"
+        )
+    scale = str(choice.usual_scale())
+    out.note(f"no --scale given: taking {scale}, which the predictor {choice.name} is made for")
+    return scale
+
+
+def _measure(asking: Asking, scoring: OneMeasure, inputs: Inputs, out: Output) -> str | None:
+    """Return the measure; without --measure the usual one for the lists, where the kind of campaign needs one."""
+    from earmark.campaign.problem import usual_measure
+
+    given = scoring.measure or []
+    if len(given) > 1:
+        raise ParameterError(f"systems are compared by one measure at a time, got {', '.join(given)}")
+    if given or asking.kind != "grade":
+        return given[0] if given else None
+    said: list[str] = []
+    measure = usual_measure(inputs.load(), said)
+    for note in said:
+        out.note(note)
+    return str(measure)
+
+
+def _share(given: str) -> Any:
+    """Return a share as settings take it: a number, or a fraction as text."""
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
+def _as_option(setting: str, message: str) -> str:
+    """Name options instead of settings in a message."""
+
+    def option_of(name: str) -> str:
+        return f"--{_OPTIONS.get(name, name.replace('_', '-'))}"
+
+    rest = re.sub(r"\binputs\.(\w+)", lambda found: option_of(found[1]), message.removeprefix(setting))
+    return option_of(setting.rpartition(".")[2]) + rest
+
+
+def _about_originals(error: InputError, copies: dict[Path, Path]) -> EarmarkError:
+    """Name the files that were given in a message about their copies, which are gone."""
+    path = None if error.path is None else Path(error.path)
+    draft = next(iter(copies), None)
+    if path is None or draft is None or draft not in path.parents:
+        return error
+    if path in copies:
+        return InputError(expected=error.expected, got=error.got, path=copies[path], line=error.line, hint=error.hint)
+    # Settings that do not fit the files: there is no file to look into.
+    return ParameterError(f"{error.got} ({error.hint})" if error.hint else error.got)
