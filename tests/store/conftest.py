@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from clocks import Clock
 
 from earmark.store.database import Database
 from earmark.store.migrate import migrate
@@ -32,19 +33,6 @@ def database(empty_url: str) -> Iterator[Database]:
     migrate(made)
     yield made
     made.close()
-
-
-class Clock:
-    """A clock that tests set."""
-
-    def __init__(self, now: int = 1_700_000_000_000_000) -> None:
-        self.now = now
-
-    def __call__(self) -> int:
-        return self.now
-
-    def pass_minutes(self, minutes: float) -> None:
-        self.now += round(minutes * 60_000_000)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import sqlalchemy as sa
 from campaigns_made import made_collection, make_folder, write_inputs
+from clocks import Clock
 
-from conftest import Clock
 from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError

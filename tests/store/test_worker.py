@@ -135,7 +135,7 @@ def test_the_status_is_that_of_the_campaign(folder: CampaignFolder) -> None:
 
 
 def test_a_clock_that_was_set_back_is_told(tmp_path: Path) -> None:
-    from conftest import Clock
+    from clocks import Clock
 
     clock = Clock()
     with make_folder(tmp_path / "home", judging={"scale": "broad"}, clock=clock) as folder:
