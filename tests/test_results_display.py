@@ -17,14 +17,18 @@ from IPython.lib.pretty import pretty
 
 import earmark
 from earmark.campaign.campaign import oracle
+from earmark.campaign.list_campaign import ListCampaign, ListProblem
 from earmark.campaign.loop import play
+from earmark.campaign.order_campaign import RANKINGS, OrderCampaign, OrderProblem
 from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
+from earmark.campaign.pairs.plan import plan_pairs
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.aggregation import aggregate_preferences
 from earmark.crowd.agreement import random_answering_test
 from earmark.crowd.bradley_terry import fit_bradley_terry
 from earmark.crowd.graded import assessor_errors, graded_alpha
 from earmark.crowd.group_agreement import compare_groups
+from earmark.crowd.payment import Terms, Work, pay
 from earmark.crowd.position import position_bias
 from earmark.crowd.results import ImportedResults, ImportReport
 from earmark.crowd.worker_check import RejectionRule
@@ -45,7 +49,7 @@ from earmark.simulation.srbench import SrbenchSize, simulated_srbench
 # What is neither a result nor holds one: how something is done, or steps on the way.
 INNER = {
     "Answers", "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion", "DisplayTable",
-    "Evidence", "FittedScores", "ForecastGroups", "FriedmanRanks", "GroupPlaces", "Ideal", "JudgedLists",
+    "Evidence", "FittedScores", "ListProblem", "ForecastGroups", "FriedmanRanks", "GroupPlaces", "Ideal", "JudgedLists",
     "MarginalLikelihood", "OpenPair", "PairAnswers", "PairDesign", "PairPosterior", "PairedDifferences", "Point",
     "Points", "PolicyState", "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks",
     "Stack", "StopState", "Table", "Verdicts", "Wins",
@@ -114,6 +118,7 @@ def results() -> dict[str, Any]:
         accuracy_by_confidence([1.0, 2.0], [0.6, 0.99], [1.0, -1.0]), summarise_errors([0.5], [0.1], [0.7]),
         reliability_curve([[0.9, 0.1], [0.2, 0.8]], [0, 1]), decompose_score([[0.9, 0.1], [0.2, 0.8]], [0, 1]),
         *earmark.read_prototypes(earmark.example_path("cover-prototypes.csv")), *auditions(), *crowds(), *pairs(),
+        *kinds(),
         Content(tuple(documents[:8]), apart), forecast, *forecast.pairs,
     ):  # fmt: skip
         found[type(one).__name__] = one
@@ -143,14 +148,25 @@ def crowds() -> list[Any]:
         position_bias(plain), position_bias(plain).every, fit_worker_model(plain, model="one-coin"),
         answer_times(plain), volume_correlation(worker_table(plain)), report,
         aggregate_preferences(plain, method="bradley-terry"),
-        ImportedResults(plain, report),
+        ImportedResults(plain, report), pay([Work("<i>w</i>", "<i>a</i>", answers=20, minutes=9.0)], Terms(reward=2.0)),
     ]  # fmt: skip
 
 
 def pairs() -> list[Any]:
     world = made_up_world(np.random.default_rng(0), queries=6, documents=12, depth=6, pairs=10, needed=3)
     campaign = PairCampaign.begin(PairProblem(world.design, world.needed, stop=parse_stop("budget:20")))
-    return [world, campaign, campaign.look, campaign.look.estimates, campaign.propose(5)]
+    planned = plan_pairs(campaign, repeats=2)
+    return [world, campaign, campaign.look, campaign.look.estimates, campaign.propose(5), planned]
+
+
+def kinds() -> list[Any]:
+    asked = pl.DataFrame({"query": ["<i>q</i>", "<i>r</i>"], "a": ["<i>A</i>"] * 2, "b": ["<i>B</i>"] * 2})
+    said = asked[:1].with_columns(assessor=pl.lit("<i>x</i>"), choice=pl.lit("a"))
+    lists = ListCampaign(ListProblem(("<i>A</i>", "<i>B</i>", "<i>C</i>"), asked), said)
+    documents = ("<i>d</i>", "<i>e</i>", "<i>f</i>")
+    rows = [("<i>q</i>", who, list(documents), 2) for who in ("<i>x</i>", "<i>y</i>")]
+    orders = OrderCampaign(OrderProblem({"<i>q</i>": documents}), pl.DataFrame(rows, schema=RANKINGS, orient="row"))
+    return [one for campaign in (lists, orders) for one in (campaign, campaign.look, campaign.look.estimates)]
 
 
 def classes() -> dict[str, type]:

@@ -24,6 +24,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -74,6 +75,10 @@ class Plan(Display):
     >>> print(made)
     About 120 judgments (80 to 180) of 500 items until mean:0.9, 1.0 hour of judging at 30 s each.
     """
+
+    one: ClassVar[str] = "judgment"
+    doing: ClassVar[str] = "judging"
+    unit: ClassVar[str] = "judgments"
 
     judgments: Ints
     everything: Bools
@@ -165,21 +170,36 @@ class Plan(Display):
             }
         )
 
-    def sentence(self, seconds_per_judgment: float = SECONDS_PER_JUDGMENT) -> str:
-        """Say it in words."""
+    def sentence(self, seconds_per_judgment: float = SECONDS_PER_JUDGMENT, *, answers: int | None = None) -> str:
+        """Say it in words.
+
+        Parameters
+        ----------
+        seconds_per_judgment : float
+            How long an answer takes.
+        answers : int, optional
+            How many answers people give in the median, where several judge an item or some questions are traps.
+        """
         if self.judged == self.items:
             return "Everything is judged: there is nothing left to plan."
         rule = f"{self.stop}{f' within a margin of {self.stop.margin:g}' if self.stop.margin else ''}"
         more = "more " if self.judged else ""
         if self.high == 0:
             known = "with the judgments so far" if self.judged else "by what is believed before anything is judged"
-            return f"No {more}judgments are needed: {rule} is reached {known}."
+            return f"No {more}{self.one}s are needed: {rule} is reached {known}."
         spread = "" if self.low == self.high else f" ({self.low:,} to {self.high:,})"
-        count = counted(self.median, f"{more}judgment")
-        hours = f"{self.hours(seconds_per_judgment)[1]:,.1f}"
-        time = f"{hours} {'hour' if hours == '1.0' else 'hours'} of judging at {seconds_per_judgment:g} s each"
+        count = counted(self.median, f"{more}{self.one}")
+        given = self.median if answers is None else answers
+        hours = f"{given * seconds_per_judgment / 3600:,.1f}"
+        time = f"{hours} {'hour' if hours == '1.0' else 'hours'} of {self.doing} at {seconds_per_judgment:g} s each"
+        if given != self.median:
+            time = f"for which people give {counted(given, 'answer')}, {time}"
+        return f"About {count}{spread} of {self._scope()} until {rule}, {time}."
+
+    def _scope(self) -> str:
+        """Say how much there is, and how much of it is done."""
         so_far = f", {self.judged:,} of them judged," if self.judged else ""
-        return f"About {count}{spread} of {counted(self.items, 'item')}{so_far} until {rule}, {time}."
+        return f"{counted(self.items, 'item')}{so_far}"
 
     def notes(self) -> list[str]:
         """Say what a reader of the numbers has to know."""
@@ -203,12 +223,12 @@ class Plan(Display):
         """Show the range: what one campaign in ten stays below, every second one, and nine in ten."""
         share = (self.judged + self.range) / max(self.items, 1)
         rows = {
-            "more judgments" if self.judged else "judgments": [f"{count:,}" for count in self.range],
-            "share of items": [f"{one:.0%}" for one in share],
+            f"more {self.one}s" if self.judged else f"{self.one}s": [f"{count:,}" for count in self.range],
+            "share of all": [f"{one:.0%}" for one in share],
             f"hours at {SECONDS_PER_JUDGMENT:g} s each": [f"{one:,.1f}" for one in self.hours()],
         }
         ends = {end: [cells[place] for cells in rows.values()] for place, end in enumerate(("low", "median", "high"))}
-        played = f"{self.repeats:,} simulated campaigns, looked at every {self.batch:,} judgments"
+        played = f"{self.repeats:,} simulated campaigns, looked at every {self.batch:,} {self.unit}"
         return Summary(self.sentence(), [DisplayTable(pl.DataFrame({"": list(rows), **ends}))], [played, *self.notes()])
 
 

@@ -17,7 +17,7 @@ look and are wider.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -229,20 +229,22 @@ class Verdicts:
         """Rank systems by the model, whatever verdicts rest on."""
         return rank_systems(self._estimator.estimate(beliefs), level=self.inference.level)
 
-    def conclude(self, beliefs: Beliefs) -> Verdict:
+    def conclude(self, beliefs: Beliefs, *, mode: Mode | None = None) -> Verdict:
         """Say what follows for the systems.
 
         Parameters
         ----------
         beliefs : Beliefs
             About all items, from all judgments.
+        mode : {"model", "design"}, optional
+            What the verdict rests on; by default what verdicts of this problem do.
 
         Raises
         ------
         ParameterError
             If there is too little to be honest about: by design, too few sampled judgments; at any time, too few.
         """
-        chosen = self.inference
+        chosen = self.inference if mode is None else replace(self.inference, mode=mode)
         if chosen.mode == "design":
             found = self.by_design(beliefs)
             estimates, basis, sampled = found.estimates, found.guarantee, self._sampled_judgments(found)
@@ -250,11 +252,8 @@ class Verdicts:
             estimates, basis, sampled = self._estimator.estimate(beliefs), BY_MODEL, None
         anytime = None
         if chosen.anytime:
-            counted, items = estimates.judged, estimates.items
-            if chosen.mode == "design" and not chosen.whole_queries:
-                # Items that matter to no system are in no sample.
-                counted, items = found.sampled, self.item_order.n_needed
-            anytime = AnyTime.by_count(counted, items=items, first=min(FIRST_LOOK, items))
+            judged, items = self._counted(estimates, sampled, chosen)
+            anytime = AnyTime.by_count(judged, items=items, first=min(FIRST_LOOK, items))
         if chosen.target == "population":
             rng = np.random.default_rng(self._seed)
             between = between_query_covariance(self._setting.collection, beliefs, self._measure, rng=rng)
@@ -263,6 +262,39 @@ class Verdicts:
         df = len(self._setting.collection.queries) - 1 if chosen.distribution == "t" else None
         ranking = rank_systems(estimates, level=chosen.level, df=df, anytime=anytime)
         return Verdict(ranking, basis, sampled)
+
+    def at_any_time(self, verdict: Verdict, *, mode: Mode | None = None) -> Ranking | None:
+        """Return the ranking of a verdict with statements that hold at all looks together.
+
+        Parameters
+        ----------
+        verdict : Verdict
+            From :meth:`conclude`.
+        mode : {"model", "design"}, optional
+            What the verdict rests on, as for :meth:`conclude`.
+
+        Returns
+        -------
+        Ranking or None
+            None before the first look, for which there is no guarantee (:data:`FIRST_LOOK`).
+        """
+        ranking = verdict.ranking
+        if ranking.anytime is not None:
+            return ranking
+        chosen = self.inference if mode is None else replace(self.inference, mode=mode)
+        judged, items = self._counted(ranking.estimates, verdict.sampled, chosen)
+        first = min(FIRST_LOOK, items)
+        if not 0 < first <= judged:
+            return None
+        anytime = AnyTime.by_count(judged, items=items, first=first)
+        return rank_systems(ranking.estimates, level=ranking.level, df=ranking.df, anytime=anytime)
+
+    def _counted(self, estimates: Estimates, sampled: int | None, chosen: Inference) -> tuple[int, int]:
+        """Return how many judgments the information grows with, of how many."""
+        if chosen.mode == "design" and not chosen.whole_queries and sampled is not None:
+            # Items that matter to no system are in no sample.
+            return sampled, self.item_order.n_needed
+        return estimates.judged, estimates.items
 
     def by_design(self, beliefs: Beliefs) -> DesignResult:
         """Estimate from the sample alone."""

@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from earmark.cli.command import option
 from earmark.cli.options import Inputs, Judging, Known, OneMeasure, PolicyName, Predicting, Seed, Stopping
 from earmark.cli.output import Column, Output
+from earmark.wording import listed
 
 if TYPE_CHECKING:
     from earmark.campaign.plan import Plan
 
-_WORK = "What judging takes"
-_SIMULATING = "How campaigns are simulated"
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What judging takes.
+
+    Parameters
+    ----------
+    seconds
+        How long one judgment takes, listening included. In a campaign's folder, how long one answer takes: when
+        omitted, recruiting.seconds_per_answer.
+    cost
+        What one judgment costs, in any currency. In a campaign's folder, what one answer costs: when omitted, and there
+        is a reward, what whole assignments cost.
+    assessors
+        How many people share the judging.
+    """
+
+    panel: ClassVar[str] = "What judging takes"
+    seconds: Annotated[float, option("S", "--seconds-per-judgment", min=0.0)] = 30.0
+    cost: Annotated[float, option("C", min=0.0)] = 0.02
+    assessors: Annotated[int, option("N", min=1)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulating:
+    """How campaigns are simulated.
+
+    Parameters
+    ----------
+    repeats
+        How many campaigns to simulate, each with gains of its own. A range needs 9 or more.
+    batch
+        How many items are judged at a time. When omitted, 20, or a hundredth of the unjudged items where that is more.
+    """
+
+    panel: ClassVar[str] = "How campaigns are simulated"
+    repeats: Annotated[int, option("N", min=1)] = 20
+    batch: Annotated[int | None, option("N", min=1)] = None
 
 
 def plan(
@@ -22,13 +61,10 @@ def plan(
     scoring: OneMeasure,
     predicting: Predicting,
     stopping: Stopping,
+    work: Work,
+    simulating: Simulating,
     out: Output,
     policy: PolicyName = None,
-    seconds: Annotated[float, option("S", "--seconds-per-judgment", panel=_WORK, min=0.0)] = 30.0,
-    cost: Annotated[float, option("C", panel=_WORK, min=0.0)] = 0.02,
-    assessors: Annotated[int, option("N", panel=_WORK, min=1)] = 1,
-    repeats: Annotated[int, option("N", panel=_SIMULATING, min=1)] = 20,
-    batch: Annotated[int | None, option("N", panel=_SIMULATING, min=1)] = None,
     seed: Seed = 0,
 ) -> None:
     """Estimate how many judgments a campaign will take, before anybody judges.
@@ -37,18 +73,10 @@ def plan(
     is reached. Eight campaigns in ten should take a number of judgments within the range, if the predictions are right.
     With judgments so far, the plan counts those still to be made.
 
-    Parameters
-    ----------
-    seconds
-        How long one judgment takes, listening included.
-    cost
-        What one judgment costs, in any currency.
-    assessors
-        How many people share the judging.
-    repeats
-        How many campaigns to simulate, each with gains of its own. A range needs 9 or more.
-    batch
-        How many items are judged at a time. When omitted, 20, or a hundredth of the unjudged items where that is more.
+    In the folder of a campaign an item may need the answers of several people, and some questions are traps. Hours and
+    cost are those of all answers, answers_low, answers_median and answers_high; answers_high holds what is asked at
+    most where people disagree. The folder of a campaign of kind prefer is planned too: there, a judgment is one answer
+    about two documents.
 
     Examples
     --------
@@ -59,13 +87,19 @@ def plan(
     """
     from earmark.beliefs.beliefs import IndependentBeliefs
     from earmark.campaign.plan import plan as simulate_plan
+    from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
 
+    if kind_of(inputs.runs) == "prefer":
+        from earmark.cli.preferences_plan import plan_stored
+
+        plan_stored(out, inputs.runs, stopping, work, simulating, policy=policy, seed=seed)
+        return
     campaign = load_campaign(out, inputs, judging, known, scoring, predicting, stopping, policy=policy, seed=seed)
     problem = campaign.problem
     left = problem.collection.n_items - campaign.judged
-    with out.progress(repeats * left, "simulating") as advance:
-        found = simulate_plan(campaign, repeats=repeats, batch=batch, progress=advance)
+    with out.progress(simulating.repeats * left, "simulating") as advance:
+        found = simulate_plan(campaign, repeats=simulating.repeats, batch=simulating.batch, progress=advance)
     for note in (*campaign.beliefs.notes, *found.notes()):
         out.note(note)
     if isinstance(campaign.beliefs, IndependentBeliefs) and left:
@@ -73,29 +107,92 @@ def plan(
             "predictions of items are treated as independent: on real collections such a plan is too sure of itself, "
             "--predictor hierarchical makes a better one"
         )
-    if not out.for_people:
-        out.rows(found.to_polars(seconds_per_judgment=seconds, cost_per_judgment=cost, assessors=assessors))
-        return
     title = f"{problem.measure}, predictor {predicting.predictor}, policy {problem.policy}, stop {problem.stop}"
-    _show(found, out, title=title, seconds=seconds, cost=cost, assessors=assessors)
+    print_plan(out, found, inputs.runs, work, title=title)
 
 
-def _show(found: Plan, out: Output, *, title: str, seconds: float, cost: float, assessors: int) -> None:
-    hours = found.hours(seconds)
-    rows = {
-        "more judgments" if found.judged else "judgments": [f"{count:,}" for count in found.range],
-        "share of items": [f"{share:.0%}" for share in (found.judged + found.range) / max(found.items, 1)],
-        "hours": [f"{value:,.1f}" for value in hours],
-    }
-    if assessors > 1:
-        rows[f"hours for each of {assessors:,}"] = [f"{value:,.1f}" for value in hours / assessors]
-    rows["cost"] = [f"{value:,.2f}" for value in found.cost(cost)]
+@dataclass(frozen=True)
+class Asked:
+    """What people are asked for, and what that takes: low, median and high of each.
+
+    Attributes
+    ----------
+    answers : list of int
+    hours, cost : list of float
+    why : str
+        Why there are more answers than judgments; empty where there are not.
+    """
+
+    answers: list[int]
+    hours: list[float]
+    cost: list[float]
+    why: str = ""
+
+
+def answers_of(found: Plan, runs: list[Path], work: Work) -> Asked:
+    """Return how many answers a plan asks people for, traps and the answers of several people among them."""
+    from earmark.cli.folder import folder_of, pays_by_assignment, read_settings
+    from earmark.crowd.payment import answers_needed, plan_budget
+    from earmark.store.payments import more_answers, terms_of, trap_share
+    from earmark.store.rules import Rules
+
+    path = folder_of(runs)
+    answers, cost = [int(count) for count in found.range], [float(one) for one in found.cost(work.cost)]
+    if path is None:
+        return Asked(answers, [float(one) for one in found.hours(work.seconds)], cost)
+    settings = read_settings(path)
+    rules = Rules.from_settings(settings)
+    share, more = trap_share(rules), more_answers(rules)
+    # Answers about pairs are counted one by one already.
+    each = 1 if rules.kind == "prefer" else rules.judgments_per_item
+    most = each * (rules.judgments_per_item + more) / rules.judgments_per_item
+    answers = [
+        answers_needed(count, per_item=people, trap_share=share)
+        for count, people in zip(answers, (each, each, most), strict=True)
+    ]
+    why = [f"{each} people judge an item"] if each > 1 else []
+    why += [f"up to {more} more answer where people disagree"] if more else []
+    why += [f"one question in {rules.trap_every} is a trap"] if share else []
+    if pays_by_assignment(settings, work.cost):
+        paid = terms_of(settings.recruiting)
+        cost = [plan_budget(paid, count).cost for count in answers]
+    else:
+        cost = [count * work.cost for count in answers]
+    return Asked(answers, [count * work.seconds / 3600 for count in answers], cost, listed(why) if why else "")
+
+
+def print_plan(out: Output, found: Plan, runs: list[Path], work: Work, *, title: str) -> None:
+    """Print a plan as one row, or for people as a table and a sentence."""
+    asked = answers_of(found, runs, work)
+    low, median, high = asked.answers
+    if asked.why:
+        out.note(f"{asked.why}: people are asked for {median:,} answers ({low:,} to {high:,})")
+    if out.for_people:
+        _show(found, asked, out, work, title=title)
+        return
+    row = found.to_polars(seconds_per_judgment=work.seconds, cost_per_judgment=work.cost, assessors=work.assessors)
+    values = {"hours": asked.hours[1], "cost": asked.cost[1], "hours_each": asked.hours[1] / work.assessors}
+    values |= {"answers_low": low, "answers_median": median, "answers_high": high}
+    import polars as pl
+
+    out.rows(row.with_columns(pl.lit(value).alias(name) for name, value in values.items()))
+
+
+def _show(found: Plan, asked: Asked, out: Output, work: Work, *, title: str) -> None:
+    rows = {f"more {found.one}s" if found.judged else f"{found.one}s": [f"{count:,}" for count in found.range]}
+    if asked.why:
+        rows["answers, with traps" if found.one == "answer" else "answers"] = [f"{count:,}" for count in asked.answers]
+    rows["share of all"] = [f"{share:.0%}" for share in (found.judged + found.range) / max(found.items, 1)]
+    rows["hours"] = [f"{value:,.1f}" for value in asked.hours]
+    if work.assessors > 1:
+        rows[f"hours for each of {work.assessors:,}"] = [f"{value / work.assessors:,.1f}" for value in asked.hours]
+    rows["cost"] = [f"{value:,.2f}" for value in asked.cost]
     ends = ("low", "median", "high")
     out.show_columns(
         [Column("", list(rows), numeric=False)],
         [Column(end, [cells[place] for cells in rows.values()]) for place, end in enumerate(ends)],
         title=title,
-        caption=f"{found.repeats:,} simulated campaigns, looked at every {found.batch:,} judgments; "
+        caption=f"{found.repeats:,} simulated campaigns, looked at every {found.batch:,} {found.unit}; "
         "one in ten takes less than low, one in ten more than high",
     )
-    out.show("", found.sentence(seconds))
+    out.show("", found.sentence(work.seconds, answers=asked.answers[1]))

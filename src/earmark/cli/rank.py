@@ -52,7 +52,9 @@ def rank(
 
     Items without a judgment are predicted, and the uncertainty of the predictions is part of the intervals and the
     confidence. A table shows the ranking and the pairs that are not decided yet; jsonl and csv hold every pair, with
-    the difference a minus b.
+    the difference a minus b. The folder of a campaign of another kind gives what that kind concludes: for preferences
+    the precision of systems, for compared lists the share that systems win, for orders the groups of documents and how
+    far experts agree.
 
     Parameters
     ----------
@@ -80,10 +82,16 @@ def rank(
     from earmark.cli.loading import load_campaign
     from earmark.inference.headline import may_be_best
 
-    if kind_of(inputs.runs) == "prefer":
+    kind = kind_of(inputs.runs)
+    if kind == "prefer":
         from earmark.cli.preferences_next import rank_stored
 
         rank_stored(out, inputs.runs, stopping, level=estimating.level, pairs=pairs)
+        return
+    if kind in ("order", "lists"):
+        from earmark.cli.rank_kinds import rank_lists, rank_orders
+
+        (rank_lists if kind == "lists" else rank_orders)(out, inputs.runs, stopping.stop, estimating.level)
         return
     campaign = load_campaign(
         out,

@@ -5,16 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from earmark.cli.command import option
 from earmark.cli.options import OUTPUT, Concluding, Estimating, Inputs, Judging, Known, OneMeasure, Predicting, Seed
 from earmark.cli.output import Output
-
-if TYPE_CHECKING:
-    from earmark.campaign.campaign import Campaign
 
 
 def report(
@@ -52,12 +49,16 @@ def report(
     import polars as pl
 
     from earmark.campaign.statements import say_verdict
+    from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
     from earmark.data.content import content_files
     from earmark.plots.style import need_matplotlib
     from earmark.report import Reproduction, gather_findings, versions_here, write_assets, write_report
 
     need_matplotlib()
+    if kind_of(inputs.runs) in ("prefer", "order", "lists"):
+        _report_kind(context, out, inputs.runs[0], estimating.level, output, assets)
+        return
     campaign = load_campaign(
         out,
         inputs,
@@ -85,7 +86,34 @@ def report(
     out.rows(pl.DataFrame({"file": [str(path) for path in written], "verdict": [said.headline] * len(written)}))
 
 
-def _files_of_folder(campaign: Campaign, path: Path) -> list[tuple[str, str]] | None:
+def _report_kind(
+    context: typer.Context, out: Output, path: Path, level: float, output: Path, assets: Path | None
+) -> None:
+    """Write the report of a stored campaign of another kind."""
+    import polars as pl
+
+    from earmark.cli import folder
+    from earmark.report import Reproduction, gather_kind, kind_assets, versions_here, write_kind_report
+
+    wanted = {"estimates.level": level}
+    load = {
+        "prefer": folder.load_stored_pairs,
+        "order": folder.load_stored_orders,
+        "lists": folder.load_stored_lists,
+    }[folder.read_settings(path).kind]
+    campaign = load(out, path, wanted)  # type: ignore[operator]
+    read = _files_of_folder(campaign, path) or []
+    how = Reproduction(command_line(context), read, versions_here())
+    findings = gather_kind(campaign, log=campaign.log, reproduction=how)
+    written = [output] if assets is None else [output, *kind_assets(findings, assets)]
+    write_kind_report(findings, output)
+    if out.for_people:
+        out.show(findings.headline, *(f"  {one}" for one in written))
+        return
+    out.rows(pl.DataFrame({"file": [str(one) for one in written], "verdict": [findings.headline] * len(written)}))
+
+
+def _files_of_folder(campaign: Any, path: Path) -> list[tuple[str, str]] | None:
     """Return the inputs of a stored campaign and its log, each with its hash; None where it came from files."""
     folder = getattr(campaign, "folder", None)
     if folder is None:

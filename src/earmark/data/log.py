@@ -18,6 +18,7 @@ kind                what happened
 ``late``            an answer came after its lease had ended and the item had got all its answers: kept, not counted
 ``returned``        a question came back without an answer: its assessor gave it back, or its lease ended (``expired``)
 ``consented``       an assessor agreed to the consent text whose version ``text`` names
+``started``         an assessor began a piece of paid work or went on with it, whose number ``text`` names
 ``erased``          the identity of an assessor was erased; the answers stay under the pseudonym
 ``changed``         a setting of the campaign changed; ``text`` says which and to what
 ``imported``        answers came from a file, which ``source`` names
@@ -68,6 +69,7 @@ Kind = Literal[
     "late",
     "returned",
     "consented",
+    "started",
     "erased",
     "changed",
     "imported",
@@ -130,6 +132,7 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "late": ("query", "document", "assessor"),
     "returned": ("query", "document", "assessor"),
     "consented": ("assessor", "text"),
+    "started": ("assessor", "text"),
     "erased": ("assessor",),
     "changed": ("text",),
     "imported": ("source",),

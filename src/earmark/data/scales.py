@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from earmark.errors import ParameterError
 
+_FEW_LEVELS = 11
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -50,6 +52,11 @@ class Scale:
     def top(self) -> float:
         """The gain of the highest level."""
         return self.gains[-1]
+
+    @property
+    def has_few_levels(self) -> bool:
+        """Whether its levels are few enough to choose one of them, instead of moving a slider."""
+        return not self.continuous and len(self.gains) <= _FEW_LEVELS
 
     def contains(self, gains: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Tell which gains an assessor could have given on this scale."""

@@ -42,9 +42,20 @@ from earmark.plots.crowd import (
 )
 from earmark.plots.curves import curves_data, dynamic_recall_data, plot_curves, plot_dynamic_recall
 from earmark.plots.forecast import forecast_data, plot_forecast
+from earmark.plots.kinds import (
+    orders_data,
+    plot_orders,
+    plot_precision,
+    plot_shares,
+    plot_won,
+    precision_data,
+    shares_data,
+    won_data,
+)
 from earmark.plots.progress import plot_progress, progress_data
 from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking, ranking_data
 from earmark.plots.style import PALETTE, save_svg, svg_text
+from earmark.plots.watching import confidence_data, guarantee_data, plot_confidence, plot_guarantee
 
 __all__ = [
     "PALETTE",
@@ -53,37 +64,49 @@ __all__ = [
     "assessors_data",
     "campaign_data",
     "campaigns_data",
+    "confidence_data",
     "coverage_data",
     "curves_data",
     "distribution_data",
     "dynamic_recall_data",
     "forecast_data",
+    "guarantee_data",
+    "orders_data",
     "pairs_data",
     "plot_actual",
     "plot_agreement",
     "plot_assessors",
     "plot_campaign",
     "plot_campaigns",
+    "plot_confidence",
     "plot_coverage",
     "plot_curves",
     "plot_distribution",
     "plot_dynamic_recall",
     "plot_forecast",
+    "plot_guarantee",
+    "plot_orders",
     "plot_pairs",
+    "plot_precision",
     "plot_predictions",
     "plot_progress",
     "plot_ranking",
     "plot_reliability",
     "plot_reliability_curve",
+    "plot_shares",
     "plot_traps",
+    "plot_won",
     "plot_workers",
+    "precision_data",
     "predictions_data",
     "progress_data",
     "ranking_data",
     "reliability_curve_data",
     "reliability_data",
     "save_svg",
+    "shares_data",
     "svg_text",
     "traps_data",
+    "won_data",
     "workers_data",
 ]

@@ -15,6 +15,7 @@ from earmark.report.assets import write_assets
 from earmark.report.calibration import Calibration, calibrate
 from earmark.report.changes import Changes, changes_of
 from earmark.report.findings import Figure, Findings, Reproduction, gather_findings, versions_here
+from earmark.report.kinds import KindFindings, gather_kind, kind_assets, kind_html, write_kind_report
 from earmark.report.page import report_html, write_report
 
 __all__ = [
@@ -23,14 +24,19 @@ __all__ = [
     "Changes",
     "Figure",
     "Findings",
+    "KindFindings",
     "Reproduction",
     "assessor_agreement",
     "assessor_table",
     "calibrate",
     "changes_of",
     "gather_findings",
+    "gather_kind",
+    "kind_assets",
+    "kind_html",
     "report_html",
     "versions_here",
     "write_assets",
+    "write_kind_report",
     "write_report",
 ]

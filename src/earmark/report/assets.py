@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +47,17 @@ def write_assets(findings: Findings, folder: Path) -> list[Path]:
     texts = {**_tables(findings), **{f"{name}.svg": svg_file(axes) for name, axes in draw(findings).items()}}
     for title, _, svg in findings.figures:
         texts[_unused(f"{_slug(title)}.svg", texts)] = svg
+    return write_texts(texts, folder)
+
+
+def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write files into a folder, which is made if it is not there.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -47,17 +47,29 @@ class Changes:
 
 def changes_of(campaign: Campaign) -> Changes | None:
     """Return what changed while a campaign ran; None where nothing did."""
-    events = campaign.log.of_kind(*_KINDS)
+    return changes_in(campaign.log, stored=hasattr(campaign, "folder"))
+
+
+def changes_in(log: AnswerLog, *, stored: bool = False) -> Changes | None:
+    """Return what changed by the events of a log; None where nothing did.
+
+    Parameters
+    ----------
+    log : AnswerLog
+    stored : bool
+        Of a stored campaign, about which more can be said.
+    """
+    events = log.of_kind(*_KINDS)
     if not events.height:
         return None
     rows = tuple((_shown(event["time"]), describe_event(event)) for event in events.iter_rows(named=True))
     notes = []
-    if hasattr(campaign, "folder"):
+    if stored:
         # A stored campaign has the libraries of the store.
         from earmark.store.status import change_notes
 
         notes += change_notes(events)
-    return Changes(rows, (*notes, *_more_notes(campaign.log, events)))
+    return Changes(rows, (*notes, *_more_notes(log, events)))
 
 
 def _more_notes(log: AnswerLog, events: pl.DataFrame) -> list[str]:

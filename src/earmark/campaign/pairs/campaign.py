@@ -108,7 +108,7 @@ class PairCampaign(Display):
         estimates = estimate_precision(posterior, self.answers, needed=problem.needed, level=problem.level)
         decision = problem.stop.check(StopState.from_ranking(estimates.ranking))
         if not np.any(problem.design.matters & (estimates.verdicts.left > 0)):
-            decision = StopDecision(True, "every pair that counts for a system is answered")
+            decision = StopDecision(True, "every pair that counts for a system is answered", exhausted=True)
         return PairLook(estimates, decision)
 
     def propose(self, n: int) -> Proposal:

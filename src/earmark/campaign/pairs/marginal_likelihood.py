@@ -151,6 +151,14 @@ def _neighbour(value: float, direction: int) -> float | None:
     return None if not beyond.size else float(beyond[0] if direction > 0 else beyond[-1])
 
 
+def draw_standard_deviations(rng: np.random.Generator) -> StandardDeviations:
+    """Draw standard deviations from their prior, within the range of those that are ever estimated."""
+    usual = StandardDeviations()
+    names = [name for name in vars(usual) if name != "consensus"]
+    drawn = np.clip(USUAL_SD * np.exp(_LOG_SD * rng.standard_normal(len(names))), _GRID[0], _GRID[-1])
+    return replace(usual, **dict(zip(names, drawn.tolist(), strict=True)))
+
+
 def fit_preferences(design: PairDesign, answers: PairAnswers) -> PairPosterior:
     """Return the posterior of all pairs, with standard deviations estimated from the answers where there are any."""
     known = np.any(answers.total[design.matters])

@@ -269,6 +269,19 @@ class PairPosterior:
             with_pairs[:, query.rows] = local @ query.through_local.T + shared @ query.through_shared.T
         return with_pairs, with_pairs @ weights.T
 
+    def draw(self, rng: np.random.Generator, n: int) -> Floats:
+        r"""Draw all :math:`\eta_p` together, shape (n, pairs); 0 where a pair counts for no system."""
+        shared = linalg.cholesky(self._shared_covariance, lower=True)
+        effects = rng.standard_normal((n, shared.shape[0])) @ shared.T
+        drawn = np.zeros((n, self.mean.size))
+        for query in self._queries:
+            # The covariance of a query's pairs given the shared effects has fewer dimensions than there are pairs.
+            values, vectors = np.linalg.eigh(query.local @ query.through_local.T)
+            root = vectors * np.sqrt(np.maximum(values, 0.0))
+            own = rng.standard_normal((n, values.size)) @ root.T
+            drawn[:, query.rows] = self.mean[query.rows] + effects @ query.through_shared.T + own
+        return drawn
+
     def covariance_of(self, pair: int) -> Floats:
         r"""Return the covariance of one :math:`\eta_p` with all of them, shape (pairs,)."""
         weights = np.zeros((1, self.mean.size))

@@ -1,6 +1,6 @@
 """When to stop judging: :mod:`~earmark.campaign.stopping.rules` has the rules and what they are written like."""
 
-from earmark.campaign.stopping.base import STOP_RULES, StopDecision, StopRule, StopState
+from earmark.campaign.stopping.base import STOP_RULES, Progress, StopDecision, StopRule, StopState
 from earmark.campaign.stopping.rules import (
     Budget,
     DecidedPairs,
@@ -20,6 +20,7 @@ __all__ = [
     "MeanConfidence",
     "MinConfidence",
     "Never",
+    "Progress",
     "StopDecision",
     "StopRule",
     "StopState",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -111,14 +111,42 @@ class StopDecision(Display):
     stop : bool
     reason : str
         In words, for people.
+    exhausted : bool
+        It stops because every item has a judgment, and not because a target is reached.
     """
 
     stop: bool
     reason: str
+    exhausted: bool = False
 
     def _summary(self) -> Summary:
         """Say it in words."""
         return Summary(f"{'stop' if self.stop else 'go on'}: {self.reason}")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The one number that a stop rule watches, and where it stops.
+
+    Attributes
+    ----------
+    name : str
+        Of the rule.
+    value : float or None
+        None where there is nothing to watch, as with one system alone.
+    target : float or None
+    rising : bool
+        Whether the target is reached from below; a width falls to it.
+    """
+
+    name: str
+    value: float | None
+    target: float | None
+    rising: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it by its names, for JSON."""
+        return asdict(self)
 
 
 def _check_probabilities(confidence: Floats) -> None:
@@ -156,12 +184,16 @@ class StopRule(ABC):
     def check(self, state: StopState) -> StopDecision:
         """Decide whether to stop."""
         if state.judged == state.items:
-            return StopDecision(True, "everything is judged")
+            return StopDecision(True, "everything is judged", exhausted=True)
         return self._check(state)
 
     @abstractmethod
     def _check(self, state: StopState) -> StopDecision:
         """Decide whether to stop while there is something left to judge."""
+
+    def progress(self, state: StopState) -> Progress:
+        """Return the number that the rule watches, beside its target; by default how much is judged, of everything."""
+        return Progress(self.name, state.judged, state.items)
 
     @abstractmethod
     def __str__(self) -> str: ...

@@ -48,6 +48,7 @@ from earmark.campaign.stopping.base import (
     NOTHING_TO_COMPARE,
     ROUNDING,
     STOP_RULES,
+    Progress,
     StopDecision,
     StopRule,
     StopState,
@@ -96,6 +97,11 @@ class ConfidenceRule(StopRule):
         if not confidence.size:
             return NOTHING_TO_COMPARE
         return reached(self.summarise(confidence), self.target, f"the {self.summary}{self._within()}")
+
+    def progress(self, state: StopState) -> Progress:
+        """Return the summary of the confidence in pairs."""
+        confidence = self._on_pairs(state)
+        return Progress(self.name, self.summarise(confidence) if confidence.size else None, self.target)
 
     def __str__(self) -> str:
         return f"{self.name}:{show_number(self.target)}"
@@ -173,6 +179,12 @@ class DecidedPairs(StopRule):
         wanted = f"{'at least' if stop else 'fewer than'} the wanted share of {show_number(self.share)}"
         return StopDecision(stop, f"{which} {said}, {wanted}")
 
+    def progress(self, state: StopState) -> Progress:
+        """Return the share of decided pairs."""
+        confidence = self._on_pairs(state)
+        share = float(np.mean(confidence >= self.confidence)) if confidence.size else None
+        return Progress(self.name, share, self.share)
+
     def __str__(self) -> str:
         return f"{self.name}:{show_number(self.share)}{show_confidence(self.confidence)}"
 
@@ -213,13 +225,20 @@ class TopSystems(StopRule):
         if self.systems >= n_systems:
             said = f"all {n_systems} systems are among the best {self.systems}: only judging everything ends this"
             return StopDecision(False, said)
-        top = np.zeros(n_systems, dtype=bool)
-        top[np.argsort(state.rank, kind="stable")[: self.systems]] = True
-        a, b = all_pairs(n_systems)
-        decisive = (top[a] != top[b]) & state.compared
-        certain = 1.0 - float(np.sum(1.0 - state.confidence_within(self.margin)[decisive]))
         best = "the best system" if self.systems == 1 else f"the best {self.systems} systems"
-        return reached(max(certain, 0.0), self.confidence, f"the confidence in {best}{self._within()}")
+        return reached(self._certain(state), self.confidence, f"the confidence in {best}{self._within()}")
+
+    def progress(self, state: StopState) -> Progress:
+        """Return the confidence in the top."""
+        known = bool(state.compared.any()) and self.systems < state.rank.size
+        return Progress(self.name, self._certain(state) if known else None, self.confidence)
+
+    def _certain(self, state: StopState) -> float:
+        top = np.zeros(state.rank.size, dtype=bool)
+        top[np.argsort(state.rank, kind="stable")[: self.systems]] = True
+        a, b = all_pairs(state.rank.size)
+        decisive = (top[a] != top[b]) & state.compared
+        return max(1.0 - float(np.sum(1.0 - state.confidence_within(self.margin)[decisive])), 0.0)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.systems}{show_confidence(self.confidence)}"
@@ -248,11 +267,19 @@ class IntervalWidth(StopRule):
     def _check(self, state: StopState) -> StopDecision:
         if not state.width.size:
             return StopDecision(False, "there are no systems: only judging everything ends this")
-        widest = float(state.width.max())
-        stop = self._narrow_enough(widest)
-        shown = show_beside(widest, self._narrow_enough)
+        return self.check_width(float(state.width.max()), "the widest interval of a system")
+
+    def check_width(self, width: float, what: str) -> StopDecision:
+        """Decide by the width of an interval, which `what` names."""
+        stop = self._narrow_enough(width)
         than = "no wider" if stop else "wider"
-        return StopDecision(stop, f"the widest interval of a system is {shown}, {than} than {show_number(self.width)}")
+        shown = show_beside(width, self._narrow_enough)
+        return StopDecision(stop, f"{what} is {shown}, {than} than {show_number(self.width)}")
+
+    def progress(self, state: StopState) -> Progress:
+        """Return the width of the widest interval."""
+        widest = float(state.width.max()) if state.width.size else None
+        return Progress(self.name, widest, self.width, rising=False)
 
     def _narrow_enough(self, width: float) -> bool:
         return width <= self.width + ROUNDING
@@ -282,9 +309,17 @@ class Budget(StopRule):
         return cls(read_count(target, cls.form), margin=margin)
 
     def _check(self, state: StopState) -> StopDecision:
-        stop = state.judged >= self.judgments
+        return self.check_count(state.judged, "judged")
+
+    def check_count(self, count: int, what: str) -> StopDecision:
+        """Decide by how much was spent, `what` being the word for it."""
+        stop = count >= self.judgments
         said = "the budget is used up" if stop else "the budget is not used up"
-        return StopDecision(stop, f"{said}: {state.judged:,} judged of {self.judgments:,}")
+        return StopDecision(stop, f"{said}: {count:,} {what} of {self.judgments:,}")
+
+    def progress(self, state: StopState) -> Progress:
+        """Return how many items are judged, of how many may be."""
+        return Progress(self.name, state.judged, self.judgments)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.judgments}"
