@@ -14,7 +14,7 @@ import earmark
 from earmark.errors import ParameterError
 from earmark.store.exports import export, neutralised, table_of
 from earmark.store.folder import CampaignFolder
-from earmark.store.people import admit, invite
+from earmark.store.links import admit, invite
 from earmark.store.stored import StoredCampaign
 
 

@@ -17,13 +17,19 @@ from clocks import Clock
 from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError
-from earmark.store import people
+from earmark.store import links, people
 from earmark.store.folder import CampaignFolder, is_campaign_folder
 from earmark.store.inputs import Removed, add_inputs
 from earmark.store.rules import DAY
 from earmark.store.schema import questions
 from earmark.store.settings import NAME, Estimates, Judging, Settings
-from earmark.store.stored import StoredCampaign, StoredPairCampaign, StoredQuestions, open_campaign
+from earmark.store.stored import (
+    StoredCampaign,
+    StoredListCampaign,
+    StoredOrderCampaign,
+    StoredPairCampaign,
+    open_campaign,
+)
 
 
 @pytest.fixture
@@ -289,7 +295,8 @@ def test_other_kinds_give_out_work_and_keep_answers(tmp_path: Path, url: str | N
         assert folder.desk.answer("ann", question.id, key="1", choice=choice).status == "saved"
         assert folder.desk.take("bob").questions[0].query
         campaign = open_campaign(folder.path)
-        assert isinstance(campaign, StoredQuestions)
+        assert isinstance(campaign, StoredOrderCampaign if kind == "order" else StoredListCampaign)
+        assert campaign.look.answered == 1
         assert campaign.log.answers["choice"].to_list() == [choice]
         campaign.folder.close()
 
@@ -321,10 +328,120 @@ def test_an_open_folder_follows_its_file(folder: CampaignFolder) -> None:
     assert now.current() is now
 
 
+Hosts = tuple[CampaignFolder, CampaignFolder]
+
+
+@pytest.fixture
+def hosts(
+    tmp_path: Path, new_postgresql_database: Callable[[], str]
+) -> Iterator[tuple[CampaignFolder, CampaignFolder]]:
+    """Yield a campaign on two hosts: two copies of one folder, and one store."""
+    with make_folder(tmp_path / "home", store=new_postgresql_database()) as first:
+        shutil.copytree(first.path, tmp_path / "copy")
+        with CampaignFolder.open(tmp_path / "copy") as second:
+            yield first, second
+
+
+def look_again(folder: CampaignFolder) -> CampaignFolder:
+    """Return the folder as it is once it has looked whether another host has changed the settings."""
+    object.__setattr__(folder, "_looked", 0.0)
+    return folder.current()
+
+
+def test_hosts_follow_each_other(hosts: Hosts) -> None:
+    first, second = hosts
+    first = first.rewrite_settings({"estimates.stop": "budget:30", "pages.hide_ranking": True})
+    second = look_again(second)
+    assert second.settings.estimates.stop == "budget:30"
+    assert second.settings.pages.hide_ranking
+    assert 'stop = "budget:30"' in (second.path / NAME).read_text()
+    # Whoever starts again has nothing to say.
+    again = CampaignFolder.open(second.path)
+    assert again.recorded == ()
+    assert first.store.log().of_kind("changed").height == 2
+    assert look_again(first).settings.estimates.stop == "budget:30"
+    # Back to what it was, on the other host.
+    again = again.rewrite_settings({"estimates.stop": "mean:0.95"})
+    assert look_again(first).settings.estimates.stop == "mean:0.95"
+    again.close()
+
+
+def test_a_host_that_was_off_follows_when_it_starts(hosts: Hosts) -> None:
+    first, second = hosts
+    second.close()
+    first = first.rewrite_settings({"estimates.stop": "budget:30"})
+    first = first.rewrite_settings({"judging.judgments_per_item": 2, "people.address": "https://example.org"})
+    with CampaignFolder.open(second.path) as again:
+        assert again.recorded == ()
+        assert again.settings == first.settings
+        assert again.rules.judgments_per_item == 2
+    assert first.store.log().of_kind("changed").height == 2
+
+
+def test_an_edit_on_one_host_and_a_change_on_another_hold_both(hosts: Hosts) -> None:
+    first, second = hosts
+    second.close()
+    first.rewrite_settings({"estimates.stop": "budget:30"})
+    edit(second, "judgments_per_item = 1", "judgments_per_item = 2")
+    with CampaignFolder.open(second.path) as again:
+        assert again.recorded == ("judging.judgments_per_item changed from 1 to 2",)
+        assert (again.settings.estimates.stop, again.rules.judgments_per_item) == ("budget:30", 2)
+    first = look_again(first)
+    assert (first.settings.estimates.stop, first.rules.judgments_per_item) == ("budget:30", 2)
+    assert first.settings == Settings.read(first.path / NAME)
+
+
+def test_an_edit_back_to_earlier_settings_is_an_edit(folder: CampaignFolder) -> None:
+    edit(folder, 'stop = "mean:0.95"', 'stop = "min:0.9"')
+    again = reopened(folder)
+    edit(again, 'stop = "min:0.9"', 'stop = "mean:0.95"')
+    last = reopened(again)
+    assert last.recorded == ('estimates.stop changed from "min:0.9" to "mean:0.95"',)
+    assert last.settings.estimates.stop == "mean:0.95"
+    last.close()
+
+
+def test_each_host_reaches_the_store_in_its_own_way(hosts: Hosts) -> None:
+    first, second = hosts
+    url = str(second.settings.store.url)
+    second.close()
+    edit(second, url, f"{url}{'&' if '?' in url else '?'}connect_timeout=7")
+    with CampaignFolder.open(second.path) as again:
+        assert again.recorded == ()
+        first = first.rewrite_settings({"estimates.stop": "budget:30"})
+        now = look_again(again)
+        assert now.settings.estimates.stop == "budget:30"
+        assert now.settings.store.url != first.settings.store.url
+        assert look_again(first).settings.store.url == url
+
+
+def test_runs_that_another_host_added_have_to_be_copied(hosts: Hosts, tmp_path: Path) -> None:
+    first, second = hosts
+    second.close()
+    first = first.add_runs([late_runs(tmp_path)])
+    with pytest.raises(InputError, match="copy it from the host where it was added"):
+        CampaignFolder.open(second.path)
+    shutil.copy(first.path / "inputs" / "late.tsv", second.path / "inputs")
+    with CampaignFolder.open(second.path) as again:
+        assert again.settings.inputs == first.settings.inputs
+        assert again.recorded == ()
+    first.close()
+
+
+def test_a_store_that_is_away_leaves_the_settings_as_they_are(
+    folder: CampaignFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise StoreError("away")
+
+    monkeypatch.setattr("earmark.store.database.Database.read", away)
+    assert look_again(folder) is folder
+
+
 def test_opening_erases_identities_whose_time_is_over(tmp_path: Path) -> None:
     clock = Clock()
     with make_folder(tmp_path / "home", clock=clock) as folder:
-        people.invite(folder.store, ["Ann"])
+        links.invite(folder.store, ["Ann"])
         edit(folder, "# retention_days = 365", "retention_days = 30")
         folder.desk.set_state("closed")
     clock.now += 29 * DAY

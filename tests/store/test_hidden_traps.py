@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import polars as pl
 import pytest
 import sqlalchemy as sa
 from desks import (
@@ -147,6 +150,87 @@ def test_traps_that_expire_or_are_given_back_come_again_as_questions_do(desk_of,
     for id in held:
         desk.answer("ann", id, key=new_key(), gain=2)
     assert (person(store, "ann")["traps"], person(store, "ann")["given"]) == (1, 6)
+
+
+def held_with_a_trap(desk, assessor: str) -> dict[str, bool]:
+    """Let an assessor answer until they hold a trap and a question; returns their ids and which is the trap."""
+    while True:
+        held = desk.take(assessor).questions
+        if len({one.document[0] for one in held}) == 2:
+            return {one.id: one.document[0] == "t" for one in held}
+        desk.answer(assessor, held[0].id, key=new_key(), gain=2)
+
+
+@pytest.mark.parametrize("how", ["given back", "expired", "undone and given back"])
+def test_what_nobody_else_took_comes_again_at_once_trap_or_not(desk_of, clock, how: str) -> None:
+    desk = desk_of(60, listed=20)
+    first = []
+    for person in range(12):
+        who = f"ann {person}"
+        held = held_with_a_trap(desk, who)
+        clock.pass_minutes(1)
+        if how.startswith("undone"):
+            for id in held:
+                desk.answer(who, id, key=new_key(), gain=2)
+                desk.undo(who, id)
+        if how == "expired":
+            clock.pass_minutes(11)
+        else:
+            desk.give_back(who)
+        again = [one.id for one in desk.take(who).questions]
+        assert set(again) == set(held)
+        first.append(held[again[0]])
+        desk.give_back(who)
+        # So that what comes back is not in the way of the next one.
+        for question in desk.take(who).questions:
+            desk.answer(who, question.id, key=new_key(), gain=2)
+    assert 1 <= sum(first) <= 11, "the order does not tell them apart"
+
+
+def test_what_others_got_meanwhile_does_not_come_again_trap_or_not(desk_of, clock) -> None:
+    desk = desk_of(60, listed=20)
+    held = held_with_a_trap(desk, "ann")
+    desk.give_back("ann")
+    clock.pass_minutes(1)
+    assert "d" in {one.document[0] for one in desk.take("bob").questions}
+    later = []
+    for _ in range(30):
+        question = answer_next(desk, "ann", 2)
+        later.append(question.id)
+    assert not set(later) & set(held)
+
+
+@pytest.mark.parametrize("how", ["closed", "gone", "free"])
+def test_an_answer_to_a_trap_is_late_when_one_to_a_question_would_be(desk_of, store: Store, clock, how: str) -> None:
+    desk = desk_of(60, listed=20)
+    held = held_with_a_trap(desk, "ann")
+    before = person(store, "ann")
+    if how == "closed":
+        desk.set_state("closed")
+    else:
+        desk.give_back("ann")
+        clock.pass_minutes(1)
+        if how == "gone":
+            assert "d" in {one.document[0] for one in desk.take("bob").questions}
+    said = {desk.answer("ann", id, key=new_key(), gain=2).status for id in held}
+    assert said == {"saved" if how == "free" else "late"}
+    after = person(store, "ann")
+    assert after["answers"] - before["answers"] == (2 if how == "free" else 0), "progress tells nothing either"
+    assert after["traps"] - before["traps"] == (1 if how == "free" else 0)
+
+
+def test_a_trap_comes_within_a_run_of_its_query(store: Store) -> None:
+    desk = make_desk(store, 0, trap_every=3, group_by_query=True)
+    for number in range(4):
+        frame = {"query": [f"q{number}"] * 9, "document": [f"d{number}{one}" for one in range(9)]}
+        desk.add_questions(pl.DataFrame(frame))
+        for one in range(4):
+            add_trap(desk, f"q{number}", f"t{number}{one}", "2")
+    asked = [answer_next(desk, "ann", 2) for _ in range(36)]
+    changes = [asked[0], *(two for one, two in itertools.pairwise(asked) if one.query != two.query)]
+    assert sum(one.document[0] == "t" for one in asked) == 12
+    assert len(changes) <= 5, "a trap about another query would stand out"
+    check_rebuild(desk)
 
 
 def test_a_trap_that_was_skipped_does_not_come_again(desk_of) -> None:

@@ -9,7 +9,7 @@ import pytest
 from desks import table_rows
 
 from earmark.errors import ParameterError
-from earmark.store import people, schema
+from earmark.store import links, people, schema
 from earmark.store.desk import Desk
 from earmark.store.rules import DAY, Rules
 from earmark.store.store import Store
@@ -23,11 +23,11 @@ def desk(store: Store) -> Desk:
 
 
 def admit(store: Store, token: str) -> str:
-    return store.write(lambda change: people.admit(change, token))
+    return store.write(lambda change: links.admit(change, token))
 
 
 def test_an_invited_person_answers_under_a_pseudonym(desk: Desk) -> None:
-    (made,) = people.invite(desk.store, ["Ann Lee"])
+    (made,) = links.invite(desk.store, ["Ann Lee"])
     assert made.link("https://judge.example/") == f"https://judge.example/judge/{made.token}"
     assessor = admit(desk.store, made.token)
     assert assessor == made.assessor == people.find_person(desk.store, "Ann Lee")
@@ -39,26 +39,26 @@ def test_an_invited_person_answers_under_a_pseudonym(desk: Desk) -> None:
 
 
 def test_tokens_are_not_stored(desk: Desk) -> None:
-    (made,) = people.invite(desk.store, ["Ann"])
+    (made,) = links.invite(desk.store, ["Ann"])
     rows = table_rows(desk.store, schema.invitations)
     assert all(made.token not in str(value) for row in rows for value in row.values())
 
 
 def test_a_new_link_ends_the_old_one_and_the_person_stays(desk: Desk) -> None:
-    (first,) = people.invite(desk.store, ["Ann"])
-    (second,) = people.invite(desk.store, ["Ann"])
+    (first,) = links.invite(desk.store, ["Ann"])
+    (second,) = links.invite(desk.store, ["Ann"])
     assert first.assessor == second.assessor
     with pytest.raises(ParameterError, match="not valid"):
         admit(desk.store, first.token)
     assert admit(desk.store, second.token) == first.assessor
     assert first.assessor is not None
-    people.revoke(desk.store, first.assessor)
+    links.revoke(desk.store, first.assessor)
     with pytest.raises(ParameterError, match="not valid"):
         admit(desk.store, second.token)
 
 
 def test_an_open_link_has_so_many_places(desk: Desk) -> None:
-    made = people.invite_openly(desk.store, 2)
+    made = links.invite_openly(desk.store, 2)
     assert len({admit(desk.store, made.token), admit(desk.store, made.token)}) == 2
     with pytest.raises(ParameterError, match="places"):
         admit(desk.store, made.token)
@@ -79,7 +79,7 @@ def test_a_platform_id_that_comes_back_is_the_same_person(store: Store) -> None:
 
 
 def test_an_identity_is_erased_and_the_answers_stay(desk: Desk) -> None:
-    (made,) = people.invite(desk.store, ["Ann Lee"])
+    (made,) = links.invite(desk.store, ["Ann Lee"])
     assessor = admit(desk.store, made.token)
     question = desk.take(assessor).questions[0]
     desk.answer(assessor, question.id, key="1", gain=2)
@@ -98,7 +98,7 @@ def test_an_identity_is_erased_and_the_answers_stay(desk: Desk) -> None:
 
 
 def test_identities_are_kept_for_a_time_only(desk: Desk, clock) -> None:
-    people.invite(desk.store, ["Ann", "Bob"])
+    links.invite(desk.store, ["Ann", "Bob"])
     assert people.erase_expired(desk.store, 30) == 0
     clock.now += 40 * DAY
     assert people.erase_expired(desk.store, 30) == 0, "the campaign is not closed"
@@ -131,4 +131,4 @@ def test_names_that_are_not_unique(store: Store, tmp_path: Path) -> None:
         store.write(lambda change, mail=mail: people.pseudonym(change, mail=mail))
     assert people.find_person(store, "a@x") != people.find_person(store, "b@x")
     with pytest.raises(ParameterError, match="needs a name"):
-        people.invite(store, [" "])
+        links.invite(store, [" "])

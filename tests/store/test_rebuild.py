@@ -22,7 +22,8 @@ from desks import (
     table_rows,
 )
 
-from earmark.store import answers, schema
+from earmark.errors import ParameterError
+from earmark.store import answers, links, schema
 from earmark.store.desk import Desk
 from earmark.store.questions import BEGUN
 from earmark.store.rebuild import rebuild as rebuild_tables
@@ -155,10 +156,29 @@ def test_proposals_survive_in_their_order(store: Store) -> None:
 def test_who_is_paused_stays_so(store: Store) -> None:
     desk = make_desk(store, 2)
     judge(desk, "ann")
-    pause = sa.update(schema.assessors).where(schema.assessors.c.campaign == store.campaign).values(state="paused")
-    store.database.write(lambda connection: connection.execute(pause))
+    desk.give_back("ann")
+    desk.pause_assessor("ann", "on holiday")
+    assert desk.take("ann").reason == "paused"
     rebuild(desk)
     assert desk.take("ann").reason == "paused"
+    desk.resume_assessor("ann")
+    check_rebuild(desk)
+    assert desk.take("ann").questions
+
+
+def test_who_tries_it_out_stays_so_and_never_counts(store: Store) -> None:
+    desk = make_desk(store, 2)
+    (made,) = links.invite(store, ["Ann"], pilot=True)
+    question = desk.take(made.assessor).questions[0]
+    desk.answer(made.assessor, question.id, key="1", gain=2)
+    assert question_row(store, question.document)["answers"] == 0
+    assert not store.log().answers.height
+    check_rebuild(desk)
+    # Somebody else is asked the same, and the person who tried it out is not asked again.
+    assert question.document in documents_of(desk, "bob", ahead=1)
+    assert question.document not in documents_of(desk, made.assessor, ahead=1)
+    with pytest.raises(ParameterError, match="never count"):
+        desk.reinstate(made.assessor)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from earmark.errors import ParameterError
 from earmark.store import kinds
 from earmark.store.rules import Rules
 from earmark.store.setting_types import InputFile
-from earmark.store.settings import Inputs, Judging, Settings, Traps
+from earmark.store.settings import Estimates, Inputs, Judging, Settings, Traps
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,7 @@ def test_rules_are_those_of_the_settings() -> None:
         inputs=Inputs(runs=(InputFile("a", "0" * 64),)),
         judging=Judging(scale="0..3", judgments_per_item=3, lease_minutes=2),
         traps=Traps(rate=0.2, reject_below=0.7),
+        estimates=Estimates(stop="none"),
     )
     rules = Rules.from_settings(settings)
     assert (rules.kind, rules.scale, rules.judgments_per_item) == ("order", parse_scale("0..3"), 3)

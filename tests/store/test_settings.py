@@ -17,7 +17,9 @@ from earmark.store.settings import (
     Inputs,
     Judging,
     Media,
+    Pages,
     People,
+    Recruiting,
     SettingError,
     Settings,
     Store,
@@ -94,7 +96,7 @@ def all_settings(draw):
         lease_minutes=draw(st.floats(0, 1e6, exclude_min=True)),
     )
     traps = Traps(
-        rate=draw(shares.filter(lambda share: share < 1)),
+        rate=draw(shares.filter(lambda share: share <= 0.5)),
         sources=draw(st.lists(st.sampled_from(["agreed", "self", "list"]), unique=True)),
         tolerance=draw(shares),
     )
@@ -242,7 +244,7 @@ WRONG = [
     ("[judging]\n", '[judging]\nstop = "none"\n', "stop", r"'stop' belongs to \[estimates\]"),
     ("[judging]\n", "[judging]\nkind = 1\n", "kind = 1", "'kind' belongs to the part above all sections"),
     ("[judging]\n", "[judging]\nlease = 3\n", "lease", "did you mean 'lease_minutes'"),
-    ("[judging]\n", "[judging]\nzzzzzz = 3\n", "zzzzzz", "there are scale, judgments_per_item"),
+    ("[judging]\n", "[judging]\nzzzzzz = 3\n", "zzzzzz", "there are scale, also, judgments_per_item"),
     ("[judging]\n", '[judging]\n"a.b" = 3\n', '"a.b"', "'a.b'"),
     ("[estimates]\n", "[people]\nage = 3\n[estimates]\n", "age", r"a setting of \[people\]"),
     ('[estimates]\nmeasure = "AG@5"\n', "[estimates]\n", "[estimates]", "such as measure = .*kind grade needs it"),
@@ -275,10 +277,10 @@ WRONG = [
     ("[judging]", "[judging]\nlease_minutes = inf", "lease_minutes", "got inf"),
     ("[judging]", "[judging]\nlease_minutes = nan", "lease_minutes", "got nan"),
     ("[judging]", '[judging]\nlease_minutes = "1/2"', "lease_minutes", "without quotes"),
-    ("[judging]", "[traps]\nrate = 1\n[judging]", "rate", "0 or more and below 1"),
+    ("[judging]", "[traps]\nrate = 1\n[judging]", "rate", "0 or more and at most 0.5"),
     ("[judging]", "[traps]\nrate = 17\n[judging]", "rate", "a percentage. 0.17 is 17%"),
     ("[judging]", '[traps]\nrate = "1/0"\n[judging]', "rate", 'a fraction as "1/6"'),
-    ("[judging]", '[traps]\nrate = "6/1"\n[judging]', "rate", "below 1"),
+    ("[judging]", '[traps]\nrate = "6/1"\n[judging]', "rate", "at most 0.5"),
     ("[judging]", '[traps]\nsources = "self"\n[judging]', "sources", "a list of sources"),
     ("[judging]", '[traps]\nsources = [\n"self",\n"lists"]\n[judging]', '"lists"', 'did you mean "list"'),
     ("[judging]", '[traps]\nsources = ["list"]\n[judging]', "[inputs]", 'sources of traps name "list" as inputs.traps'),
@@ -475,9 +477,9 @@ def test_the_first_file_explains_every_setting(tmp_path):
         assert rows[at - 1].startswith("# ")
         assert rows[at - 1].endswith((".", ":"))
     assert max(map(len, rows)) <= 120
-    assert sum(map(len, map(described, (Inputs, Judging, Traps, Estimates, People, Media, Store)))) + 5 == len(
-        setting_names()
-    )
+    assert sum(
+        map(len, map(described, (Inputs, Judging, Traps, Estimates, People, Media, Pages, Recruiting, Store)))
+    ) + 5 == len(setting_names())
 
 
 def test_the_first_file_says_what_cannot_change(tmp_path):
@@ -603,9 +605,10 @@ def test_differences_in_the_order_of_the_file():
 
 OTHER = {
     "id": "f" * 32,
-    "kind": "order",
+    "kind": "prefer",
     "created": datetime(2026, 2, 1, tzinfo=UTC),
     "judging.scale": "fine",
+    "judging.also": "binary",
     "judging.allow_same": False,
     "estimates.measure": "AG@3",
     "estimates.depth": 10,

@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 
 from earmark.crowd.worker_check import RejectionRule
 from earmark.errors import ParameterError
-from earmark.store import leases, schema
+from earmark.store import leases, organising, schema
 from earmark.store.database import Database
 from earmark.store.desk import Desk
 from earmark.store.migrate import migrate
@@ -167,6 +167,23 @@ class DeskMachine(RuleBasedStateMachine):
         if self.asked[who]:
             self.desk.skip(who, self.asked[who][pick % len(self.asked[who])])
 
+    @rule(who=people, pick=picks)
+    def renew(self, who: str, pick: int) -> None:
+        if not self.asked[who]:
+            return
+        id = self.asked[who][pick % len(self.asked[who])]
+        before = next(row for row in self._assignments(who) if row["id"] == id)
+        question = self.desk.renew(who, id)
+        assert (question is not None) == (before["state"] == "out" and before["expires"] > self.now)
+        after = next(row for row in self._assignments(who) if row["id"] == id)
+        assert after["expires"] >= before["expires"]
+        assert after | {"expires": 0} == before | {"expires": 0}
+
+    @rule(who=people)
+    def join_pilot(self, who: str) -> None:
+        if not any(row["given"] for row in table_rows(self.store, schema.assessors) if row["assessor"] == who):
+            self.store.write(lambda change: organising.join_pilot(change, who))
+
     @rule(who=people, pick=picks, what=st.sampled_from(["document", "query"]), text=st.sampled_from([None, "noise"]))
     def report_unplayable(self, who: str, pick: int, what: Any, text: str | None) -> None:
         if self.asked[who]:
@@ -198,15 +215,25 @@ class DeskMachine(RuleBasedStateMachine):
 
     # ---- what the organiser does -------------------------------------------------------------------------------------
 
+    def _is_pilot(self, who: str) -> bool:
+        return any(
+            row["state"] == "pilot" for row in table_rows(self.store, schema.assessors) if row["assessor"] == who
+        )
+
     @rule(who=people)
     def reject(self, who: str) -> None:
-        self.desk.reject(who, "by hand")
+        if self._is_pilot(who):
+            with pytest.raises(ParameterError, match="pilot"):
+                self.desk.reject(who, "by hand")
+        else:
+            self.desk.reject(who, "by hand")
 
     @rule(who=people)
     def reinstate(self, who: str) -> None:
         # Their answers come back to questions that others have answered meanwhile.
         self.exempt |= {row["question"] for row in self._assignments(who) if row["state"] == "answered"}
-        self.desk.reinstate(who)
+        if not self._is_pilot(who):
+            self.desk.reinstate(who)
 
     @rule(some=st.lists(documents, unique=True, max_size=ITEMS))
     def propose_next(self, some: list[str]) -> None:
@@ -249,10 +276,11 @@ class DeskMachine(RuleBasedStateMachine):
         real = [row for row in given if row["expected"] is None]
         mine = Counter((row["assessor"], row["query"], row["document"]) for row in real)
         assert all(number == 1 for number in mine.values()), "twice the same item for one assessor"
+        pilots = {row["assessor"] for row in table_rows(self.store, schema.assessors) if row["state"] == "pilot"}
         for question in table_rows(self.store, schema.questions):
             mine = [row for row in given if row["question"] == question["number"] and row["expected"] is None]
             values = [row["value"] for row in mine if row["state"] == "answered" and row["counts"]]
-            out = sum(row["state"] == "out" for row in mine)
+            out = sum(row["state"] == "out" and row["assessor"] not in pilots for row in mine)
             assert (question["answers"], question["out"]) == (len(values), out)
             low, high = (min(values), max(values)) if values else (None, None)
             wanted = rules.wanted(len(values), low, high)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +13,7 @@ import sqlalchemy as sa
 from earmark.data.log import AnswerLog
 from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store.database import Database, file_system, parse_url, refuse_remote
+from earmark.store.migrate import migrate
 from earmark.store.schema import events
 from earmark.store.store import Store, from_moment, to_moment
 
@@ -82,9 +85,9 @@ def test_two_campaigns_share_a_database(store: Store) -> None:
 def test_only_one_process_at_a_time(database: Database) -> None:
     again = Database(database.url.render_as_string(hide_password=False))
     with database.exclusive("task") as mine, again.exclusive("task") as theirs, again.exclusive("other") as free:
-        assert (mine, theirs, free) == (True, False, True)
+        assert (mine(), theirs(), free()) == (True, False, True)
     with again.exclusive("task") as mine:
-        assert mine
+        assert mine()
     again.close()
 
 
@@ -133,3 +136,24 @@ def test_only_a_lost_connection_cannot_be_reached(database: Database) -> None:
         database.write(lambda connection: connection.execute(make))
     with pytest.raises(sa.exc.DBAPIError, match="syntax"):
         database.read(lambda connection: connection.execute(sa.text("SELECT FROM WHERE")))
+
+
+def test_many_threads_share_few_connections(new_postgresql_database: Callable[[], str]) -> None:
+    """The server of a database gives a hundred connections by default, to all processes of all programs."""
+    database = Database(new_postgresql_database())
+    migrate(database)
+    store = Store.create(database, uid="0" * 32, name="study", settings="{}")
+    # The server's own processes, such as those that clean up, do not count.
+    ours = "datname = current_database() AND application_name = 'earmark'"
+    count = f"SELECT count(*) FROM pg_stat_activity, pg_sleep(0.01) WHERE {ours}"
+
+    def work(number: int) -> int:
+        if number % 2:
+            store.write(lambda change: change.append("changed", text=str(number)))
+        return store.read(lambda connection: int(connection.execute(sa.text(count)).scalar_one()))
+
+    with ThreadPoolExecutor(64) as threads:
+        seen = list(threads.map(work, range(300)))
+    assert store.last_sequence == 150, "whoever comes late waits and is not refused"
+    assert 5 <= max(seen) <= 15
+    database.close()

@@ -16,8 +16,9 @@ from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store import transfer
 from earmark.store.database import Database
 from earmark.store.folder import CampaignFolder
+from earmark.store.links import invite
 from earmark.store.migrate import current_version, run
-from earmark.store.people import invite, known_people
+from earmark.store.people import known_people
 from earmark.store.schema import VERSION
 from earmark.store.settings import NAME
 from earmark.store.store import Store

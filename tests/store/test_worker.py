@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from campaigns_made import make_folder
 
 from earmark.store.folder import CampaignFolder
+from earmark.store.overview import version_of
 from earmark.store.settings import NAME
 from earmark.store.status import history_of, status_of
 from earmark.store.stored import StoredCampaign, open_campaign
@@ -118,6 +120,67 @@ def test_answers_do_not_wait_for_a_broken_estimate(folder: CampaignFolder) -> No
     worker.look()
     assert "changed" in str(worker.failure)
     assert answer(folder, 2)
+
+
+def test_why_there_are_no_estimates_is_in_the_store(folder: CampaignFolder) -> None:
+    runs = folder.path / "inputs" / "runs.tsv"
+    worker, before = Worker(folder), runs.read_text()
+    worker.look()
+    assert folder.store.row["failure"] is None
+    version = version_of(folder.store)
+    runs.write_text(f"{before}x\ty\tz\n")
+    worker.campaign = None
+    answer(folder, 1)
+    worker.look()
+    assert "runs.tsv" in folder.store.row["failure"]
+    assert str(version_of(folder.store)) != str(version), "pages are told"
+    # Another process takes over when the file is as it was.
+    runs.write_text(before)
+    assert Worker(folder).look()
+    assert folder.store.row["failure"] is None
+
+
+def test_a_mistake_of_ours_is_told_and_ends_nothing(folder: CampaignFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> None:
+        raise RuntimeError("divided by zero")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Worker, "refresh", broken)
+        thread, stopped = Worker(folder, every=0.02).start()
+        wait_for(lambda: folder.store.row["failure"] == "divided by zero")
+    wait_for(lambda: folder.store.row["failure"] is None)
+    stopped.set()
+    thread.join()
+
+
+def wait_for(what: Callable[[], bool], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_a_worker_whose_connection_was_lost_gives_its_right_up(
+    tmp_path: Path, new_postgresql_database: Callable[[], str]
+) -> None:
+    """A restart of PostgreSQL ends all connections, and with them the right of the worker that has it."""
+    with (
+        make_folder(tmp_path / "home", store=new_postgresql_database(), judging={"scale": "broad"}) as folder,
+        folder.store.database.exclusive("task") as mine,
+    ):
+        assert mine()
+        others = CampaignFolder.open(folder.path)
+        with others.store.database.exclusive("task") as theirs:
+            assert not theirs()
+        ended = sa.text(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+        )
+        others.store.write(lambda change: change.connection.execute(ended).fetchall())
+        with others.store.database.exclusive("task") as theirs:
+            assert theirs()
+            assert not mine()
+            assert not mine(), "not even over a new connection"
+        others.close()
 
 
 def test_the_status_is_that_of_the_campaign(folder: CampaignFolder) -> None:

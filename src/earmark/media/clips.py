@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from earmark.audio.excerpts import clip_bounds, fade_ends
 from earmark.audio.loudness import amplitude, decibels, integrated_loudness, true_peak
 from earmark.audio.peaks import waveform_peaks
-from earmark.audio.recordings import Part, read_part, resample
+from earmark.audio.recordings import Bounds, Part, read_part, resample
 from earmark.audio.sound import load_soundfile
 from earmark.data.arrays import Floats
 from earmark.data.files import replacing
@@ -134,7 +134,9 @@ def _read_excerpt(original: Original, settings: MediaSettings) -> Part:
         return begin if n_frames else 0, min(last, n_frames)
 
     try:
-        part = read_part(original.path, bounds)
+        part = (
+            _read_moved(original.path, bounds, original.shift) if original.shift else read_part(original.path, bounds)
+        )
     except InputError as error:
         raise UnusableError("unreadable", f"{error.got} ({error.hint})" if error.hint else error.got) from None
     seconds = part.samples.shape[0] / part.rate
@@ -144,6 +146,27 @@ def _read_excerpt(original: Original, settings: MediaSettings) -> Part:
         raise UnusableError("too short", f"{seconds:.3f} s of at least {SHORTEST:g} s")
     if not np.isfinite(part.samples).all():
         raise UnusableError("unreadable", "samples that are not numbers")
+    return part
+
+
+def _read_moved(path: Path, bounds: Bounds, seconds: float) -> Part:
+    """Read an excerpt so many seconds later; where there is no room, earlier, or reflected where the recording ends."""
+    missing = 0
+
+    def moved(n_frames: int, rate: int) -> tuple[int, int]:
+        nonlocal missing
+        begin, end = bounds(n_frames, rate)
+        by = min(round(seconds * rate), (end - begin) // 4)
+        if end + by <= n_frames:
+            return begin + by, end + by
+        if begin >= by:
+            return begin - by, end - by
+        missing = by
+        return begin + by, end
+
+    part = read_part(path, moved)
+    if missing:
+        part = replace(part, samples=np.concatenate((part.samples, part.samples[-missing:][::-1])))
     return part
 
 

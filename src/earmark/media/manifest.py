@@ -21,7 +21,7 @@ from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.files import replacing, require_file, saying_why_not
 from earmark.errors import InputError, ParameterError
 from earmark.media.checks import PROBLEMS, file_hash
-from earmark.media.originals import DOCUMENT, QUERY
+from earmark.media.originals import DOCUMENT, QUERY, TWIN
 from earmark.media.settings import MediaSettings
 from earmark.wording import counted
 
@@ -112,7 +112,8 @@ class Manifest(Display):
     folder : Path
         The folder of the campaign.
     media : tuple of ServedMedium
-        One of every query, then one of every document.
+        One of every query, then one of every document, then a second recording of queries that are heard beside
+        themselves.
     settings : MediaSettings
         What was asked for.
     loudness : float
@@ -138,6 +139,22 @@ class Manifest(Display):
     def of_document(self, document: str) -> ServedMedium:
         """Return what is served for a document."""
         return self._of(DOCUMENT, document)
+
+    def find(self, role: str, name: str) -> ServedMedium | None:
+        """Return what is served for a role and an id; None where there is nothing."""
+        return self._by_id.get((role, name))
+
+    @cached_property
+    def by_file(self) -> dict[str, Served]:
+        """What is served, by the names of files without their endings."""
+        return {
+            part.file.partition(".")[0]: part for medium in self.media for part in medium.parts if part.file is not None
+        }
+
+    @cached_property
+    def has_sound(self) -> bool:
+        """Whether there is anything to hear."""
+        return any(part.kind == "audio" for medium in self.media for part in medium.parts)
 
     def path(self, name: str) -> Path:
         """Return where a file that is served lies."""
@@ -216,7 +233,7 @@ class Manifest(Display):
         rows = [(m.role, m.id, p.kind, p.original, p.seconds, p.gain) for m in self.media for p in m.parts]
         names = {"role": pl.String, "id": pl.String, "kind": pl.String, "original": pl.String}
         frame = pl.DataFrame(rows, schema={**names, "seconds": pl.Float64, "gain": pl.Float64}, orient="row")
-        ids = counted(len(self.media), "query or document", "queries and documents")
+        ids = counted(sum(m.role != TWIN for m in self.media), "query or document", "queries and documents")
         sentence = f"{counted(len(parts), 'file')} for {ids}"
         return Summary(f"{sentence}, {seconds / 60:.1f} minutes of sound", [DisplayTable(frame)], self.notes)
 

@@ -13,7 +13,8 @@ import polars as pl
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.wording import counted
 
-QUERY, DOCUMENT = "query", "document"
+QUERY, DOCUMENT, TWIN = "query", "document", "twin"
+"""A twin is a second recording of a query, which is heard where a query stands beside itself."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Original:
         A text that stands in the map; the address of a link.
     start, end : float, optional
         The excerpt of this recording, in seconds, where it is not the usual one.
+    shift : float
+        By how many seconds the excerpt is moved. Where the recording has no room for that, the excerpt is as long as it
+        would be, and what is missing at its end is a reflection.
     """
 
     kind: str
@@ -38,6 +42,7 @@ class Original:
     url: str | None = None
     start: float | None = None
     end: float | None = None
+    shift: float = 0.0
 
     @property
     def name(self) -> str:

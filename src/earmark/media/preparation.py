@@ -5,7 +5,11 @@
    what is louder, so a clip that cannot be as loud as the others lowers all.
 3. Every original becomes a file in ``media``. Its name is a keyed hash of the id and of all the file depends on. So
    a name reveals nothing without the key, and a file that is there already need not be made again.
-4. The manifest is written, and files that it does not list are removed.
+4. All sounds are filled up to the same number of bytes (:mod:`earmark.media.padding`).
+5. The manifest is written, and files that it does not list are removed.
+
+Queries that are heard beside themselves have a second recording, their twin: cut a few hundredths of a second later
+and encoded by itself, so that the two files are as different as those of two songs.
 
 While it goes on, every finished file is noted in a journal; a run that was interrupted continues from there.
 """
@@ -18,7 +22,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +32,7 @@ from typing import Any
 
 from earmark.data.files import replacing
 from earmark.errors import InputError, ParameterError
-from earmark.media.checks import Inspection, Inspections, Known, Progress, check_media, file_hash, parallel
+from earmark.media.checks import Inspection, Inspections, Known, MediaError, Progress, check_media, file_hash, parallel
 from earmark.media.clips import ClipMeasurement, encode_clip, require_encoder
 from earmark.media.kinds import AUDIO, PICTURES, TEXT
 from earmark.media.manifest import (
@@ -41,15 +46,17 @@ from earmark.media.manifest import (
     read_manifest,
     to_json,
 )
-from earmark.media.originals import Media, Original, UnusableError
+from earmark.media.originals import DOCUMENT, QUERY, TWIN, Media, Medium, Original, UnusableError
+from earmark.media.padding import common_size, pad_file, size_without_padding
 from earmark.media.pictures import ending_of, has_pillow, write_picture
 from earmark.media.settings import MEDIA_TYPES, MediaSettings
 from earmark.wording import counted
 
-VERSION = 1
+VERSION = 2
 """Changes when what is made of the same original with the same settings changes."""
 _JOURNAL = "journal.jsonl"
 _SHORTEST_SECRET = 16
+_LEAST_SHIFT, _MOST_SHIFT = 0.03, 0.12
 _LEFT_BEHIND = re.compile(r"\.\d+-" + SERVED_NAME.pattern, flags=re.ASCII)
 
 
@@ -69,6 +76,7 @@ def prepare_media(
     *,
     secret: bytes,
     settings: MediaSettings | None = None,
+    twins: Collection[str] = (),
     progress: Progress | None = None,
     workers: int | None = None,
 ) -> Manifest:
@@ -84,6 +92,8 @@ def prepare_media(
         The key of the names, 16 bytes or more, which nobody but the organiser has.
     settings : MediaSettings
         Excerpt, loudness and format.
+    twins : collection of str
+        The queries that are heard beside themselves; those that are nothing but a sound get a second recording.
     progress : callable, optional
         Called with how many steps are done and how many there are: one to check an original, one to prepare it.
     workers : int, optional
@@ -101,17 +111,22 @@ def prepare_media(
     if not root.is_dir():
         got = "a file" if root.exists() else "nothing there"
         raise InputError(expected="the folder of a campaign", got=got, path=root)
-    owned = list(dict.fromkeys((m.id, original) for m in media.media for original in m.originals))
-    first = len(media.originals)
-    total = first + len(owned)
+    first, expected = len(media.originals), _owned(media)
+    total = first + len(expected) + 2 * len(doubled_queries(media, twins))
     before = _prepared_before(root)
-    inspections = check_media(
-        media,
-        settings=chosen,
-        progress=_shifted(progress, 0, total),
-        workers=workers,
-        known=_measured_before(before, chosen),
-    )
+    known = _measured_before(before, chosen)
+    check = partial(check_media, settings=chosen, workers=workers, known=known)
+    inspections = check(media, progress=_shifted(progress, 0, total))
+    second = _twins(media, twins, inspections, secret)
+    try:
+        inspections |= check(second, progress=_shifted(progress, first, total))
+    except MediaError as error:
+        # The beginning of a song may be silent.
+        second = _twins(media, twins, inspections, secret, whole=set(error.problems["id"]))
+        inspections |= check(second)
+    first += len(second.originals)
+    media = replace(media, media=(*media.media, *second.media))
+    owned = _owned(media)
     if any(original.kind == AUDIO for original in inspections):
         require_encoder(chosen)
     loudness, notes = _common_loudness(inspections, chosen)
@@ -127,12 +142,70 @@ def prepare_media(
             ServedMedium(m.role, m.id, tuple(parts[m.id, original] for original in m.originals), m.title)
             for m in media.media
         ]
-        manifest = Manifest(root, tuple(served), chosen, loudness, notes)
+        manifest = Manifest(root, _equally_large(served, root / FOLDER), chosen, loudness, notes)
         manifest.write()
         _tidy(manifest)
     if progress is not None and len(unique) < len(owned):
         progress(total, total)
     return manifest
+
+
+def _owned(media: Media) -> list[tuple[str, Original]]:
+    """Return every original once for every id that has it."""
+    return list(dict.fromkeys((medium.id, original) for medium in media.media for original in medium.originals))
+
+
+def doubled_queries(media: Media, twins: Collection[str]) -> list[Medium]:
+    """Return those of some queries that are nothing but a sound, and so can be heard beside themselves."""
+    wanted = set(twins)
+    queries = [medium for medium in media.media if medium.role == QUERY and medium.id in wanted]
+    return [one for one in queries if len(one.originals) == 1 and one.originals[0].kind == AUDIO]
+
+
+def _twins(
+    media: Media, twins: Collection[str], inspections: Inspections, secret: bytes, *, whole: Collection[str] = ()
+) -> Media:
+    """Return the second recordings of queries.
+
+    Each is as long as a document that is drawn among those that are no longer than the query: in a collection of clips
+    of many lengths, two clips of the same length would be the same song. Some are as long as the query.
+    """
+    documents = [inspections[one].clip for medium in media.media if medium.role == DOCUMENT for one in medium.originals]
+    known = sorted(clip.end - clip.start for clip in documents if clip is not None)
+    made = []
+    for medium in doubled_queries(media, twins):
+        (original,) = medium.originals
+        clip = inspections[original].clip
+        assert clip is not None, "a sound was measured"
+        drawn = hmac.digest(secret, json.dumps([TWIN, medium.id]).encode(), "sha256")
+        where, which = (int.from_bytes(some, "big") / 2**64 for some in (drawn[:8], drawn[8:16]))
+        shorter = known[: bisect_right(known, clip.end - clip.start)]
+        keep = medium.id in whole or not shorter
+        end = clip.end if keep else clip.start + shorter[int(which * len(shorter))]
+        shift = round(_LEAST_SHIFT + (_MOST_SHIFT - _LEAST_SHIFT) * where, 3)
+        moved = replace(original, start=clip.start, end=end, shift=shift)
+        made.append(Medium(TWIN, medium.id, (moved,), medium.title))
+    return Media(tuple(made), media.encoding)
+
+
+def _equally_large(served: Sequence[ServedMedium], folder: Path) -> tuple[ServedMedium, ...]:
+    """Fill all sounds up to the same number of bytes."""
+    names = {part.file for medium in served for part in medium.parts if part.kind == AUDIO and part.file is not None}
+    if not names:
+        return tuple(served)
+    size = common_size([size_without_padding(folder / name) for name in sorted(names)])
+    for name in sorted(names):
+        pad_file(folder / name, size)
+    hashes = {name: file_hash(folder / name) for name in names}
+    return tuple(
+        replace(
+            medium,
+            parts=tuple(
+                replace(part, file_sha256=hashes[part.file]) if part.file in hashes else part for part in medium.parts
+            ),
+        )
+        for medium in served
+    )
 
 
 @contextmanager
@@ -264,8 +337,8 @@ def _measured_before(before: Mapping[str, Served], settings: MediaSettings) -> K
 
 
 def _measurement_key(original: Original, sha256: str, settings: MediaSettings) -> str:
-    told = [VERSION, sha256, original.start, original.end, settings.start, settings.seconds, settings.fade]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    cut = [original.start, original.end, original.shift, settings.start, settings.seconds, settings.fade]
+    return hashlib.sha256(json.dumps([VERSION, sha256, *cut]).encode()).hexdigest()
 
 
 def _noting(root: Path, made: Iterator[Served]) -> Sequence[Served]:

@@ -6,6 +6,7 @@
 ``corrected`` the assessor had answered the question before; the new answer replaces the old one, which stays in the log
 ``late``      the lease had ended and others have answered the question meanwhile, or the campaign is closed: kept in
               the log, but not counted
+``elsewhere`` the question was answered already, and only one answer was wanted: nothing is kept
 ============  ==========================================================================================================
 """
 
@@ -15,7 +16,6 @@ import hashlib
 import hmac
 import math
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -23,19 +23,17 @@ import sqlalchemy as sa
 from earmark.data.log import Kind
 from earmark.errors import ParameterError
 from earmark.store import questions as queues
-from earmark.store.leases import Question, lease_again, own_assignment
-from earmark.store.organising import reject, remove
+from earmark.store.hidden_traps import others_took
+from earmark.store.leases import UNCOUNTED, Question, lease_again, own_assignment
+from earmark.store.organising import reject
 from earmark.store.rules import Rules
 from earmark.store.schema import assessors, assignments, questions
 from earmark.store.store import Change, check_text
 
-PARTS = {"query": 0.0, "document": 1.0, "other": -1.0}
-"""What does not play, as the ``value`` of an assignment in the state ``unplayable``."""
-
 SAME_SOUND = "same sound as "
 """How the source of an answer begins that was given about another document."""
 
-Status = Literal["saved", "known", "corrected", "late"]
+Status = Literal["saved", "known", "corrected", "late", "elsewhere"]
 
 _COUNTS = ("answers", "traps", "traps_right")
 
@@ -46,9 +44,9 @@ class Receipt:
 
     Attributes
     ----------
-    status : {"saved", "known", "corrected", "late"}
+    status : {"saved", "known", "corrected", "late", "elsewhere"}
     sequence : int or None
-        The number of its event; None where it was known.
+        The number of its event; None where none was added.
     """
 
     status: Status
@@ -67,6 +65,7 @@ def answer(
     strength: float | None = None,
     text: str | None = None,
     source: str | None = None,
+    once: bool = False,
 ) -> Receipt:
     """Take in the answer to a question that was given out.
 
@@ -90,6 +89,8 @@ def answer(
         What else is known about the answer, such as how long was listened.
     source : str, optional
         The file that it came from.
+    once : bool
+        Refuse a second answer, which is not meant as a correction where a page is open in two windows.
 
     Raises
     ------
@@ -98,9 +99,11 @@ def answer(
     """
     value = rules.value_of(gain, choice)
     check_strength(strength)
-    row = _assignment(change, assessor, id)
-    if _is_known(change, key, ("answered", "late"), row):
+    row = find_assignment(change, assessor, id)
+    if is_known(change, key, ("answered", "late"), row):
         return Receipt("known", None)
+    if once and row.state == "answered":
+        return Receipt("elsewhere", None)
     given = {"gain": gain, "choice": choice, "strength": strength, "text": text, "source": source, "key": key}
     if row.expected is not None:
         return _answer_trap(change, rules, row, value, given)
@@ -109,7 +112,7 @@ def answer(
     if status == "late" and row.state == "answered":
         return Receipt(status, sequence)
     state = "late" if status == "late" else "answered"
-    _set_answer(change, row.id, state=state, value=value, counts=row.assessor_state != "rejected")
+    _set_answer(change, row.id, state=state, value=value, counts=row.assessor_state not in UNCOUNTED)
     if status == "saved":
         count_for(change, assessor, answers=1)
     if status != "late" and row.has_twins:
@@ -151,7 +154,7 @@ def _status(change: Change, row: Any) -> Status:
     return "saved" if question.tier is not None else "late"
 
 
-def _is_known(change: Change, key: str, kinds: tuple[Kind, ...], about: Any) -> bool:
+def is_known(change: Change, key: str, kinds: tuple[Kind, ...], about: Any) -> bool:
     """Tell whether what is sent was in the log already.
 
     Raises
@@ -179,7 +182,7 @@ def recorded_id(change: Change, sequence: int) -> str:
     return told[:16].hex()
 
 
-def _assignment(change: Change, assessor: str, id: str) -> Any:
+def find_assignment(change: Change, assessor: str, id: str) -> Any:
     """Return an assignment, what is known about its assessor, and whether other questions are about the same sound."""
     check_text(assessor, id)
     mine = {"of_campaign": change.campaign, "of_id": id, "of_assessor": assessor}
@@ -259,7 +262,16 @@ _SAME_SOUND = (
 
 
 def _answer_trap(change: Change, rules: Rules, row: Any, value: float, given: dict[str, Any]) -> Receipt:
-    """Take in the answer to a trap, which counts for the assessor only; a second answer changes nothing."""
+    """Take in the answer to a trap, which counts for the assessor only; a second answer changes nothing.
+
+    It is late whenever the answer to a question would be: when the campaign is closed, and when somebody else would
+    have got the question meanwhile.
+    """
+    over = row.state in ("returned", "expired") and others_took(change, row.assessor, row.expires)
+    if over or change.row["state"] == "closed":
+        if row.state != "answered":
+            _set_answer(change, row.id, state="late", value=value, counts=False)
+        return Receipt("late", log_about(change, "late", row, **given))
     sequence = log_about(change, "answered", row, **given)
     _set_answer(change, row.id, state="answered", counts=False, value=value if row.value is None else row.value)
     more = {"answers": int(row.state != "answered")}
@@ -285,130 +297,49 @@ _COUNT = (
 )
 
 
-# ---- other things that assessors say ---------------------------------------------------------------------------------
-
-
-def skip(
-    change: Change, rules: Rules, assessor: str, id: str, *, key: str | None = None, text: str | None = None
-) -> None:
-    """Note that an assessor does not want to answer a question; they do not get it again."""
-    _end(change, rules, assessor, id, "skipped", key, text)
-
-
-def report_unplayable(
+def withdraw(
     change: Change,
     rules: Rules,
     assessor: str,
     id: str,
     *,
     key: str | None = None,
-    what: Literal["query", "document", "other"] = "document",
+    again: bool = False,
     text: str | None = None,
-) -> None:
-    """Note that something does not play; after enough reports it leaves the collection for all systems.
-
-    A document, or a query, leaves when so many different assessors reported it and nobody answered a question about
-    it, not counting assessors who are rejected. That depends on whether it plays and never on a gain, so guaranteed
-    estimates stay valid.
-    """
-    said = what if text is None else f"{what}: {text}"
-    row = _end(change, rules, assessor, id, "unplayable", key, said, PARTS[what])
-    if row is None or row.expected is not None:
-        return
-    name = {"query": row.query, "document": row.document, "other": row.other}[what]
-    if not name or (rules.kind == "lists" and what != "query"):
-        # Of a whole list, or of all candidates of a query, nobody can tell which document it was.
-        return
-    table = assignments.c
-    about = table.query == name if what == "query" else sa.or_(table.document == name, table.other == name)
-    whose = sa.and_(assessors.c.campaign == table.campaign, assessors.c.assessor == table.assessor)
-    found = change.connection.execute(
-        sa.select(assignments)
-        .join(assessors, whose)
-        .where(
-            table.campaign == change.campaign,
-            assessors.c.state != "rejected",
-            about,
-            table.expected.is_(None),
-            table.state.in_(("unplayable", "answered", "late")),
-        )
-    ).fetchall()
-    # Who answers without listening is rejected sooner or later, and has not heard whether it plays.
-    plays = any(one.counts for one in found if one.state != "unplayable")
-    reports = {one.assessor for one in found if one.state == "unplayable" and _reported(one) == (what == "query", name)}
-    if not plays and len(reports) >= rules.unplayable_after:
-        why = f"does not play, as {len(reports)} assessors reported"
-        remove(change, rules, **{"query" if what == "query" else "document": name}, reason=why)
-
-
-def _reported(row: Any) -> tuple[bool, str]:
-    """Return what an assessor reported not to play: whether it is the query, and its name."""
-    part = next(name for name, value in PARTS.items() if value == row.value)
-    return part == "query", getattr(row, part)
-
-
-def _end(
-    change: Change,
-    rules: Rules,
-    assessor: str,
-    id: str,
-    state: Any,
-    key: str | None,
-    text: str | None,
-    value: float | None = None,
-) -> Any:
-    """End an assignment without an answer; returns None where that was done before."""
-    row = _assignment(change, assessor, id)
-    if key is not None and _is_known(change, key, (state,), row):
-        return None
-    if row.state in ("answered", "late", state):
-        return None
-    log_about(change, state, row, key=key, text=text)
-    mine = sa.update(assignments).where(assignments.c.id == id)
-    change.connection.execute(mine.values(state=state, value=value if row.expected is None else row.value))
-    if row.question is not None and row.expected is None:
-        queues.settle(change, rules, [row.question], came_back=True)
-    return row
-
-
-def comment(change: Change, assessor: str, text: str, *, id: str | None = None, key: str | None = None) -> None:
-    """Keep a remark about a question, or about the campaign."""
-    row = SimpleNamespace(assessor=assessor, query=None, document=None, other="")
-    if id is not None:
-        row = _assignment(change, assessor, id)
-    if key is not None and _is_known(change, key, ("commented",), row):
-        return
-    if id is None:
-        change.append("commented", assessor=assessor, text=text, key=key)
-    else:
-        log_about(change, "commented", row, text=text, key=key)
-
-
-def withdraw(
-    change: Change, rules: Rules, assessor: str, id: str, *, key: str | None = None, again: bool = False
+    source: str | None = None,
 ) -> Question | None:
-    """Take an answer back, which stays in the log; with `again`, the assessor gets the question once more (undo)."""
-    row = _assignment(change, assessor, id)
-    if key is not None and _is_known(change, key, ("withdrawn",), row):
+    """Take an answer back, which stays in the log; with `again`, the assessor gets the question once more (undo).
+
+    Parameters
+    ----------
+    change, rules, assessor, id, key
+        As for :func:`answer`.
+    again : bool
+    text, source : str, optional
+        Why, and who did it where it was not the assessor.
+    """
+    row = find_assignment(change, assessor, id)
+    if key is not None and is_known(change, key, ("withdrawn",), row):
         return None
     if row.state != "answered":
         raise ParameterError("only an answer can be withdrawn, and this question has none")
     if again and (change.row["state"] == "closed" or row.assessor_state == "rejected"):
         raise ParameterError("no new answer is accepted here: the old one can be withdrawn, not given again")
-    log_about(change, "withdrawn", row, key=key)
+    log_about(change, "withdrawn", row, key=key, text=text, source=source)
+    pilot = row.assessor_state == "pilot"
     count_for(change, assessor, answers=-1)
     table = assignments.c
     change.connection.execute(sa.update(assignments).where(table.id == id).values(state="withdrawn"))
     if row.expected is not None:
         # The first answer to a trap counts whatever follows: nobody can try which answers are accepted.
-        return lease_again(change, row, change.now + rules.lease) if again else None
+        return lease_again(change, row, change.now + rules.lease, undo=True, pilot=pilot) if again else None
     change.connection.execute(sa.update(assignments).where(table.id == id).values(value=None))
     for twin in _same_sound(change, row):
-        log_about(change, "withdrawn", row, document=twin.document)
-    queues.settle(change, rules, [row.question], came_back=True)
+        log_about(change, "withdrawn", row, document=twin.document, text=text, source=source)
+    queues.settle(change, rules, [row.question], came_back=not pilot)
     if not again:
         return None
-    question = lease_again(change, row, change.now + rules.lease)
+    question = lease_again(change, row, change.now + rules.lease, undo=True, pilot=pilot)
     queues.settle(change, rules, [row.question])
     return question
 

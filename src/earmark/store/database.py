@@ -35,6 +35,11 @@ BUSY_SECONDS = 60
 PATIENCE = 20.0
 """For how many seconds a lost connection is tried again."""
 
+# PostgreSQL gives a hundred connections by default, to all programs together. A process of a server takes at most
+# fifteen; whoever comes later waits for one. Writers wait for the lock of the campaign, so a few of them are enough:
+# the others leave their connections to readers.
+_KEPT, _MORE, _WRITERS = 10, 5, 4
+
 # Files systems of other machines: their locks do not protect SQLite's shared memory.
 _REMOTE = ("nfs", "cifs", "smb", "sshfs", "afs", "ncp", "gluster", "ceph", "lustre", "beegfs", "davfs", "fuse.rclone")
 _MOUNTS = Path("/proc/self/mounts")
@@ -69,7 +74,7 @@ class Database:
         self.busy_seconds = busy_seconds
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         # Threads of one process wait in line here; SQLite itself lets waiting writers poll, without an order.
-        self._line: Any = threading.Lock() if self.is_sqlite else nullcontext()
+        self._line: Any = threading.Lock() if self.is_sqlite else threading.BoundedSemaphore(_WRITERS)
         self.engine = self._sqlite_engine() if self.is_sqlite else self._postgresql_engine()
 
     # ---- engines -----------------------------------------------------------------------------------------------------
@@ -113,8 +118,9 @@ class Database:
         try:
             engine = sa.create_engine(
                 self.url,
-                pool_size=16,
-                max_overflow=48,
+                pool_size=_KEPT,
+                max_overflow=_MORE,
+                pool_timeout=self.busy_seconds,
                 pool_pre_ping=True,
                 connect_args={"connect_timeout": 10, "application_name": "earmark"},
             )
@@ -162,9 +168,16 @@ class Database:
             raise StoreError(f"{self.shown}: opened for reading only")
         return self._with_patience(lambda: self._transaction(function, writes=True))
 
-    def read(self, function: Callable[[sa.Connection], T]) -> T:
-        """Run a function that reads, in a transaction that sees one moment of the database."""
-        return self._with_patience(lambda: self._transaction(function, writes=False))
+    def read(self, function: Callable[[sa.Connection], T], *, patience: float | None = None) -> T:
+        """Run a function that reads, in a transaction that sees one moment of the database.
+
+        Parameters
+        ----------
+        function : callable
+        patience : float, optional
+            For how many seconds a lost connection is tried again; by default as for all transactions.
+        """
+        return self._with_patience(lambda: self._transaction(function, writes=False), patience)
 
     def _transaction(self, function: Callable[[sa.Connection], T], *, writes: bool) -> T:
         options: dict[str, Any] = {"earmark_writes": writes}
@@ -174,8 +187,8 @@ class Database:
         with line, self.engine.connect() as raw, raw.execution_options(**options) as connection, connection.begin():
             return function(connection)
 
-    def _with_patience(self, attempt: Callable[[], T]) -> T:
-        deadline = time.monotonic() + self.patience
+    def _with_patience(self, attempt: Callable[[], T], patience: float | None = None) -> T:
+        deadline = time.monotonic() + (self.patience if patience is None else patience)
         pause = 0.05
         while True:
             try:
@@ -184,7 +197,9 @@ class Database:
                 if not is_passing(error) or time.monotonic() > deadline:
                     raise self._in_words(error) from error
             except exc.TimeoutError as error:
-                raise StoreError(f"{self.shown}: too many connections at once; try again") from error
+                raise StoreError(
+                    f"{self.shown}: no connection was free for {self.busy_seconds:g} s; try again"
+                ) from error
             time.sleep(pause * (0.5 + random.random()))
             pause = min(2 * pause, 2.0)
 
@@ -221,17 +236,17 @@ class Database:
     # ---- one process at a time ---------------------------------------------------------------------------------------
 
     @contextmanager
-    def exclusive(self, task: str) -> Iterator[bool]:
-        """Hold the right to do a task that only one process may do; yields False where another process has it.
+    def exclusive(self, task: str) -> Iterator[Callable[[], bool]]:
+        """Hold the right to do a task that only one process may do; yields a function that tells whether this one may.
 
         The right ends with the process, however that ends: it is an advisory lock of PostgreSQL, or a lock on a file
-        beside the SQLite database.
+        beside the SQLite database. It ends with its connection to PostgreSQL too, so whoever works for long asks again.
         """
-        with self._file_lock(task) if self.is_sqlite else self._advisory_lock(task) as mine:
-            yield mine
+        with self._file_lock(task) if self.is_sqlite else self._advisory_lock(task) as is_mine:
+            yield is_mine
 
     @contextmanager
-    def _advisory_lock(self, task: str) -> Iterator[bool]:
+    def _advisory_lock(self, task: str) -> Iterator[Callable[[], bool]]:
         number = int.from_bytes(hashlib.sha256(task.encode()).digest()[:8], "big", signed=True)
         try:
             connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -239,16 +254,26 @@ class Database:
             raise self._in_words(error) from error
         with connection:
             mine = bool(connection.execute(sa.select(sa.func.pg_try_advisory_lock(number))).scalar())
-            try:
-                yield mine
-            finally:
+
+            def is_mine() -> bool:
+                nonlocal mine
                 if mine:
-                    # A lost connection has given the lock back already.
+                    try:
+                        connection.execute(sa.select(1))
+                    except exc.DBAPIError:
+                        # The connection was lost, and the lock with it. A new connection would not have it.
+                        mine = False
+                return mine
+
+            try:
+                yield is_mine
+            finally:
+                if is_mine():
                     with suppress(exc.DBAPIError):
                         connection.execute(sa.select(sa.func.pg_advisory_unlock(number)))
 
     @contextmanager
-    def _file_lock(self, task: str) -> Iterator[bool]:
+    def _file_lock(self, task: str) -> Iterator[Callable[[], bool]]:
         import fcntl
 
         assert self.path is not None
@@ -257,9 +282,9 @@ class Database:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                yield False
+                yield lambda: False
                 return
-            yield True
+            yield lambda: True
 
     def close(self) -> None:
         """Close all connections."""

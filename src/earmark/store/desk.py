@@ -30,11 +30,12 @@ from typing import Any, Literal
 
 import polars as pl
 
-from earmark.store import answers, leases, organising, questions
+from earmark.store import answers, leases, organising, questions, unanswered
 from earmark.store.answers import Receipt
 from earmark.store.leases import Question, Taken
 from earmark.store.rules import Rules
 from earmark.store.store import Store
+from earmark.store.unanswered import Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +65,23 @@ class Desk:
         """Take in an answer; see :func:`earmark.store.answers.answer`."""
         return self.store.write(lambda change: answers.answer(change, self.rules, assessor, id, key=key, **given))
 
+    def question(self, assessor: str, id: str) -> Question:
+        """Return a question that an assessor was given, whatever became of it.
+
+        Raises
+        ------
+        ParameterError
+            If the assessor was not asked this question.
+        """
+        return self.store.read(lambda connection: leases.question_of(connection, self.store.campaign, assessor, id))
+
+    def renew(self, assessor: str, id: str) -> Question | None:
+        """Prolong the lease of a question that an assessor is at work on; None where it is not out any more."""
+        return self.store.write(lambda change: leases.renew(change, self.rules, assessor, id))
+
     def skip(self, assessor: str, id: str, *, key: str | None = None, text: str | None = None) -> None:
         """Note that an assessor does not want to answer a question."""
-        self.store.write(lambda change: answers.skip(change, self.rules, assessor, id, key=key, text=text))
+        self.store.write(lambda change: unanswered.skip(change, self.rules, assessor, id, key=key, text=text))
 
     def report_unplayable(
         self,
@@ -74,12 +89,15 @@ class Desk:
         id: str,
         *,
         key: str | None = None,
-        what: Literal["query", "document", "other"] = "document",
+        what: Part = "document",
+        name: str | None = None,
         text: str | None = None,
     ) -> None:
-        """Note that something does not play; see :func:`earmark.store.answers.report_unplayable`."""
+        """Note that something does not play; see :func:`earmark.store.unanswered.report_unplayable`."""
         self.store.write(
-            lambda change: answers.report_unplayable(change, self.rules, assessor, id, key=key, what=what, text=text)
+            lambda change: unanswered.report_unplayable(
+                change, self.rules, assessor, id, key=key, what=what, name=name, text=text
+            )
         )
 
     def give_back(self, assessor: str, ids: Iterable[str] | None = None) -> int:
@@ -100,7 +118,7 @@ class Desk:
     def comment(self, assessor: str, text: str, *, id: str | None = None, key: str | None = None) -> None:
         """Keep a remark about a question, or about the campaign."""
         made = key or secrets.token_hex(16)
-        self.store.write(lambda change: answers.comment(change, assessor, text, id=id, key=made))
+        self.store.write(lambda change: unanswered.comment(change, assessor, text, id=id, key=made))
 
     # ---- the organiser -----------------------------------------------------------------------------------------------
 
@@ -119,6 +137,14 @@ class Desk:
     def reinstate(self, assessor: str, reason: str = "") -> None:
         """Count the answers of a rejected assessor again."""
         self.store.write(lambda change: organising.reinstate(change, self.rules, assessor, reason))
+
+    def pause_assessor(self, assessor: str, reason: str = "") -> None:
+        """Give an assessor no more questions for now; what is out with them may still be answered."""
+        self.store.write(lambda change: organising.pause_assessor(change, assessor, reason))
+
+    def resume_assessor(self, assessor: str, reason: str = "") -> None:
+        """Give a paused assessor questions again."""
+        self.store.write(lambda change: organising.pause_assessor(change, assessor, reason, resume=True))
 
     def remove(
         self, reason: str, *, system: str | None = None, query: str | None = None, document: str | None = None

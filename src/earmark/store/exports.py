@@ -1,7 +1,8 @@
-"""Taking results out of a store: judgments, answers or the whole log, with pseudonyms, names or nobody at all.
+"""Taking results out of a store: judgments, answers, rankings or the whole log, with pseudonyms, names or nobody.
 
 A cell of a CSV file that starts as a formula does (``=``, ``+``, ``-``, ``@``, a tab) gets a quotation mark before it,
-because spreadsheets compute such cells. JSONL and Parquet hold ids as they are.
+because spreadsheets compute such cells. JSONL and Parquet hold ids as they are, and so do rankings, which are runs and
+are read back as such.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import polars as pl
 from earmark.data.files import replacing
 from earmark.data.judgments import Judgments, aggregate
 from earmark.data.log import AnswerLog
-from earmark.data.writers import write_judgments
+from earmark.data.runs import Runs
+from earmark.data.writers import write_judgments, write_runs
 from earmark.errors import InputError, ParameterError
 from earmark.store.folder import CampaignFolder, removed_by
 from earmark.store.people import known_people
+from earmark.store.stored import StoredOrderCampaign
 
-What = Literal["judgments", "answers", "log"]
+What = Literal["judgments", "answers", "rankings", "log"]
 Naming = Literal["pseudonyms", "names", "none"]
 
 _FORMULA = r"^[=+\-@\t\r]"
@@ -54,11 +57,18 @@ def export(folder: CampaignFolder, path: Path, *, what: What = "judgments", peop
     folder : CampaignFolder
     path : path
         ``.csv``, ``.parquet`` or ``.jsonl``; for judgments any other ending is TREC qrels, one gain per item.
-    what : {"judgments", "answers", "log"}
-        The current judgments; all answers, with whether they count; or every event.
+    what : {"judgments", "answers", "rankings", "log"}
+        The current judgments; all answers, with whether they count; what experts put into order, as runs (see
+        :func:`export_rankings`); or every event.
     people : {"pseudonyms", "names", "none"}
         How assessors are called; with none, also times, comments and sources are left out.
     """
+    if what == "rankings":
+        runs = export_rankings(folder, people=people)
+        if path.suffix.lower() in (".jsonl", ".ndjson"):
+            raise ParameterError(f"{path}: rankings are runs; write .tsv, .csv, .parquet or a TREC run")
+        write_runs(runs, path)
+        return len(runs.documents)
     ending = path.suffix.lower()
     # Qrels name nobody, and need to know whose answers are the same person's.
     plain = ending not in (".csv", ".parquet", ".jsonl", ".ndjson")
@@ -84,6 +94,32 @@ def export(folder: CampaignFolder, path: Path, *, what: What = "judgments", peop
     except OSError as error:
         raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
     return frame.height
+
+
+def export_rankings(folder: CampaignFolder, *, people: Naming = "pseudonyms") -> Runs:
+    """Return the rankings of experts as runs, each expert a system, without documents after the cut.
+
+    Queries with fewer than two rankings are left out: ``earmark crowd groups --rankings`` makes groups of these runs,
+    and one ranking leaves nothing to test.
+
+    Raises
+    ------
+    ParameterError
+        If the campaign asks something else, or no query has two rankings.
+    """
+    if folder.settings.kind != "order":
+        raise ParameterError(
+            f"{folder.path}: rankings are what campaigns of kind order collect, not {folder.settings.kind}"
+        )
+    runs = StoredOrderCampaign.read(folder).rankings_as_runs
+    if runs is None:
+        raise ParameterError(f"{folder.path}: no query has two rankings yet; --what answers has the answers so far")
+    if people == "none":
+        return runs.renamed([f"expert-{place}" for place in range(1, len(runs.systems) + 1)])
+    if people == "names":
+        names = {one["assessor"]: one["name"] for one in known_people(folder.store) if one["name"]}
+        return runs.renamed([names.get(assessor, assessor) for assessor in runs.systems])
+    return runs
 
 
 def table_of(folder: CampaignFolder, what: What, *, people: Naming = "pseudonyms") -> pl.DataFrame:

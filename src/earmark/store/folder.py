@@ -1,7 +1,10 @@
 """The folder of a campaign: its settings, its inputs and its store, made all at once and opened again.
 
-The file ``campaign.toml`` is the request and the log is the record. When a folder is opened, settings that differ from
-those recorded last are written to the log with their time; those that cannot change are refused with their line.
+The file ``campaign.toml`` is the request and the log is the record. When a folder is opened, settings that were edited
+are written to the log with their time; those that cannot change are refused with their line.
+
+Several hosts may have a copy of the folder each, and one store: what another host changed is followed
+(:mod:`earmark.store.agreement`).
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +29,7 @@ from earmark.data.log import AnswerLog
 from earmark.data.runs import Runs
 from earmark.errors import InputError, StoreError
 from earmark.store import kinds, people
+from earmark.store.agreement import OWN, agree, remember, with_edits
 from earmark.store.database import Database, parse_url
 from earmark.store.desk import Desk
 from earmark.store.inputs import (
@@ -41,21 +46,26 @@ from earmark.store.inputs import (
     read_lists,
 )
 from earmark.store.migrate import migrate
+from earmark.store.onboarding import check_onboarding
 from earmark.store.questions import add_questions, known_questions, mark_removed
 from earmark.store.rebuild import rebuild
 from earmark.store.rules import Rules
+from earmark.store.schema import campaigns
 from earmark.store.settings import NAME, Settings, refuse_frozen
 from earmark.store.store import Change, Store, utc_now
 from earmark.store.traps import Trap, add_traps, known_traps, self_traps
 
 if TYPE_CHECKING:
-    from earmark.media.manifest import Manifest
+    from earmark.media.manifest import Manifest, ServedMedium
 
 DATABASE = "campaign.db"
 PASSWORD = ".store-password"
 BACKUPS = "backups"
+LOOK_EVERY = 2.0
+"""After how many seconds an open folder looks whether another host has changed the settings."""
+
 # Where a store is and what links start with says nothing about the campaign itself.
-_UNRECORDED = ("store.url", "people.address", "name")
+_UNRECORDED = (OWN, "people.address", "name")
 
 
 def is_campaign_folder(path: str | os.PathLike[str]) -> bool:
@@ -71,7 +81,7 @@ class CampaignFolder:
     ----------
     path : Path
     settings : Settings
-        As the file has them.
+        As they hold now.
     store : Store
     recorded : tuple of str
         What was recorded when the folder was opened, in words.
@@ -82,6 +92,8 @@ class CampaignFolder:
     store: Store
     recorded: tuple[str, ...] = ()
     _seen: tuple[int, int] = field(default=(0, 0), repr=False)
+    _recorded: str = field(default="", repr=False)
+    _looked: float = field(default_factory=time.monotonic, repr=False)
 
     def __post_init__(self) -> None:
         if self._seen == (0, 0):
@@ -211,10 +223,10 @@ class CampaignFolder:
         try:
             migrate(database, backup_before(folder, database))
             store = Store.find(database, settings.id, clock=clock)
-            opened = cls(folder, settings, store)
+            opened = cls(folder, settings, store)._agreed()
             if not read_only:
-                people.erase_expired(store, settings.people.retention_days)
-            return opened if read_only else replace(opened, recorded=tuple(opened._record_changes()))
+                people.erase_expired(store, opened.settings.people.retention_days)
+            return opened
         except BaseException:
             database.close()
             raise
@@ -222,14 +234,28 @@ class CampaignFolder:
     def current(self) -> CampaignFolder:
         """Return the folder with its settings as they are now, recorded; itself where they are the same.
 
-        A server that runs for weeks asks this before it gives out work, so that an edited file counts at once.
+        A server that runs for weeks asks this before it gives out work, so that an edited file counts at once, and
+        what another host changed within seconds.
         """
         written = self._written()
-        if written == self._seen:
+        if written == self._seen and not self._changed_elsewhere():
             return self
         settings = fill_hashes(self.path, Settings.read(self.path / NAME))
-        opened = CampaignFolder(self.path, settings, self.store, _seen=written)
-        return opened if self.store.database.read_only else replace(opened, recorded=tuple(opened._record_changes()))
+        return CampaignFolder(self.path, settings, self.store, _seen=written)._agreed()
+
+    def _changed_elsewhere(self) -> bool:
+        """Tell whether the settings in the store are others than when this folder looked last."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_EVERY:
+            return False
+        object.__setattr__(self, "_looked", now)
+        query = sa.select(campaigns.c.settings).where(campaigns.c.id == self.store.campaign)
+        try:
+            found = self.store.database.read(lambda connection: connection.execute(query).scalar(), patience=0)
+        except StoreError:
+            # The database is away: what is known holds until it is back.
+            return False
+        return found != self._recorded
 
     def _written(self) -> tuple[int, int]:
         about = (self.path / NAME).stat()
@@ -325,26 +351,55 @@ class CampaignFolder:
 
     # ---- changes -----------------------------------------------------------------------------------------------------
 
-    def _record_changes(self) -> list[str]:
-        """Write settings that changed to the log, and make what follows from them."""
-        recorded = self.store.row["settings"]
-        if self.settings.as_json() == recorded:
-            return []
+    def _agreed(self) -> CampaignFolder:
+        """Return the folder, as its file was read, with the settings that hold: file and store agree from then on."""
+        said: list[str] | None = None
+        while said is None:
+            recorded = self.store.row["settings"]
+            in_store = Settings.from_json(recorded)
+            settings = with_edits(self.path, self.settings, in_store)
+            folder, new = replace(self, settings=settings, _recorded=recorded), not agree(in_store, settings)
+            if self.store.database.read_only:
+                return folder
+            said = folder._record_changes(recorded) if new else []
+        # A folder that cannot be written follows the store all the same.
+        with suppress(OSError, InputError):
+            if settings != self.settings:
+                settings.write(self.path / NAME)
+            remember(self.path, settings)
+        return replace(folder, recorded=tuple(said), _recorded=settings.as_json() if new else recorded)
+
+    def _record_changes(self, recorded: str) -> list[str] | None:
+        """Write settings that changed to the log, and make what follows from them.
+
+        Parameters
+        ----------
+        recorded : str
+            The settings in the store that these were compared with.
+
+        Returns
+        -------
+        list of str or None
+            What changed, in words; None where the settings in the store have changed meanwhile, and nothing was done.
+        """
         earlier = Settings.from_json(recorded)
         refuse_frozen(earlier, self.settings, self.path / NAME)
         if earlier.inputs != self.settings.inputs:
             # Before they are recorded: if the process ends here, the next one finds the change again.
             added_systems(self.path, earlier, self.settings)
+            check_onboarding(self.path, self.settings)
             self.follow_removals(self.removed())
         said: list[str] = []
 
-        def act(change: Change) -> bool:
+        def act(change: Change) -> bool | None:
             said.clear()
-            before = Settings.from_json(change.row["settings"])
-            refuse_frozen(before, self.settings, self.path / NAME)
-            differences = [one for one in Settings.differences(before, self.settings) if one.setting not in _UNRECORDED]
+            if change.row["settings"] != recorded:
+                return None
+            differences = [
+                one for one in Settings.differences(earlier, self.settings) if one.setting not in _UNRECORDED
+            ]
             if any(one.setting == "inputs.runs" for one in differences):
-                for file, systems in added_systems(self.path, before, self.settings).items():
+                for file, systems in added_systems(self.path, earlier, self.settings).items():
                     change.append("added", source=file, text=json.dumps({"systems": systems}, ensure_ascii=False))
                     said.append(f"runs added: {', '.join(systems)} ({file})")
             for one in differences:
@@ -363,10 +418,11 @@ class CampaignFolder:
                 change.update(state="open", reason=None, since=change.now)
             return bool(touched & {"judging", "traps"})
 
-        if self.store.write(act):
+        rebuilt = self.store.write(act)
+        if rebuilt:
             # A rebuild knows events alone, and not which items a system that left had for itself.
             self.follow_removals(self.removed())
-        return said
+        return None if rebuilt is None else said
 
     def add_runs(self, runs: list[Path], *, copy: bool = True) -> CampaignFolder:
         """Add runs that come late; the folder is opened again."""
@@ -392,13 +448,24 @@ class CampaignFolder:
         self.close()
         return CampaignFolder.open(self.path, clock=self.store.clock)
 
-    def consent_version(self) -> str | None:
-        """Keep the consent text as it is now and return its version; None where the campaign has none."""
+    def rewrite_settings(self, changes: Mapping[str, Any]) -> CampaignFolder:
+        """Change settings in the file while others use the store; returns the folder with them, recorded."""
+        settings = self.settings.changed(**changes)
+        refuse_frozen(self.settings, settings, self.path / NAME)
+        settings.write(self.path / NAME)
+        return self.current()
+
+    def consent_text(self) -> str | None:
+        """Return the text that assessors agree to; None where the campaign has none."""
         file = self.settings.inputs.consent
         if file is None:
             return None
-        text = find_file(self.path, file).read_text(encoding=self.settings.inputs.encoding)
-        return self.store.write(lambda change: people.keep_text(change, text))
+        return find_file(self.path, file).read_text(encoding=self.settings.inputs.encoding)
+
+    def consent_version(self) -> str | None:
+        """Keep the consent text as it is now and return its version; None where the campaign has none."""
+        text = self.consent_text()
+        return None if text is None else self.store.write(lambda change: people.keep_text(change, text))
 
 
 _OTHER_KINDS: Any = (
@@ -491,6 +558,7 @@ def refuse_taken(target: Path) -> None:
 
 def _with_version(folder: Path, settings: Settings) -> Settings:
     """Build the problem once, so that bad inputs are found now, and keep the version of the predictor."""
+    check_onboarding(folder, settings)
     if settings.kind == "grade":
         problem = build_problem(folder, settings)
         return settings.changed(**{"estimates.predictor_version": problem.predictor_version})
@@ -517,7 +585,14 @@ def playable_queries(folder: Path) -> list[str]:
     if manifest is None:
         return []
     queries = [medium for medium in manifest.media if medium.role == "query"]
-    return [one.id for one in queries if one.parts and all(part.kind == "audio" for part in one.parts)]
+    sounds = [one for one in queries if one.parts and all(part.kind == "audio" for part in one.parts)]
+    return [one.id for one in sounds if is_own_document(manifest, one)]
+
+
+def is_own_document(manifest: Manifest, query: ServedMedium) -> bool:
+    """Tell whether the document with the id of a query, if there is one, is the query itself and no other sound."""
+    document = manifest.find("document", query.id)
+    return document is None or [part.content for part in document.parts] == [part.content for part in query.parts]
 
 
 def _manifest(folder: Path) -> Manifest | None:

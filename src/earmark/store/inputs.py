@@ -119,7 +119,7 @@ def add_inputs(
         See :func:`add_file`.
     files : mapping of str to path, optional
         Files by the names of settings: metadata, teams, content, content_ids, model, predictions, candidates, traps,
-        consent, media_map. The ids of an array's rows are found beside ``content``.
+        consent, questionnaire, training, media_map. The ids of an array's rows are found beside ``content``.
     **how
         Further settings of the section, such as ``order`` and ``encoding``.
     """

@@ -5,7 +5,7 @@ kind        a question                                    an answer
 ==========  ============================================  =============================================================
 ``grade``   a query and a document                        a gain on the scale
 ``prefer``  a query and two documents                     a, b or same, and how strongly
-``order``   a query, with all documents retrieved for it  a ranking, and from where on documents are not similar
+``order``   a query, with the documents retrieved for it  a ranking, and from where on documents are not similar
 ``lists``   a query and two systems, whose lists differ   a, b, same (equally good) or neither (equally bad)
 ==========  ============================================  =============================================================
 
@@ -15,17 +15,22 @@ the names of the systems in the place of documents.
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 
 import numpy as np
 import polars as pl
 
+from earmark.campaign.list_campaign import ANSWERS, ListProblem
+from earmark.campaign.order_campaign import RANKINGS, OrderProblem
 from earmark.campaign.pairs.campaign import PairProblem
 from earmark.campaign.problem import Problem
+from earmark.campaign.stopping.plain import parse_plain_stop
 from earmark.data.log import UNNAMED, AnswerLog
 from earmark.data.permanent_random_numbers import permanent_numbers
 from earmark.data.preferences import Preferences
 from earmark.data.runs import Runs
+from earmark.store.settings import Settings
 
 
 def grade_questions(problem: Problem) -> pl.DataFrame:
@@ -59,7 +64,7 @@ def pair_questions(problem: PairProblem) -> pl.DataFrame:
 
 
 def order_questions(runs: Runs, *, seed: int) -> pl.DataFrame:
-    """Return a query a row; its candidates are all documents that were retrieved for it."""
+    """Return a query a row; its candidates are the documents that were retrieved for it."""
     queries = pl.Series("query", runs.queries, dtype=pl.String)
     return _drawn(pl.DataFrame({"query": queries}).with_columns(document=pl.lit(""), other=pl.lit("")), seed)
 
@@ -80,6 +85,34 @@ def list_questions(runs: Runs, *, depth: int, seed: int) -> pl.DataFrame:
     ]
     return _drawn(
         pl.DataFrame(rows, schema=dict.fromkeys(("query", "document", "other"), pl.String), orient="row"), seed
+    )
+
+
+def order_problem(runs: Runs, settings: Settings) -> OrderProblem:
+    """Return the problem of a campaign of kind order: what was retrieved for every query within the first ranks."""
+    how = settings.estimates
+    documents: dict[str, dict[str, None]] = {query: {} for query in runs.queries}
+    for place, query in enumerate(runs.list_query):
+        start, end = int(runs.offsets[place]), int(runs.offsets[place + 1])
+        documents[runs.queries[query]].update(dict.fromkeys(runs.documents[start : min(end, start + how.depth)]))
+    return OrderProblem(
+        {query: tuple(found) for query, found in documents.items()},
+        settings.judging.judgments_per_item,
+        parse_plain_stop(how.stop, kind="order"),
+        how.level,
+    )
+
+
+def list_problem(runs: Runs, settings: Settings) -> ListProblem:
+    """Return the problem of a campaign of kind lists: every two lists that differ within the first ranks."""
+    how = settings.estimates
+    asked = list_questions(runs, depth=how.depth, seed=how.seed).rename({"document": "a", "other": "b"})
+    return ListProblem(
+        runs.systems,
+        asked.select("query", "a", "b"),
+        settings.judging.judgments_per_item,
+        parse_plain_stop(how.stop, kind="lists"),
+        how.level,
     )
 
 
@@ -108,3 +141,20 @@ def preferences_of(log: AnswerLog) -> Preferences | None:
             *strength,
         )
     )
+
+
+def rankings_of(log: AnswerLog) -> pl.DataFrame:
+    """Return the current rankings, in the order in which they were given, with the columns of `RANKINGS`."""
+    given = log.answers.filter(pl.col("choice").is_not_null(), pl.col("other").is_null())
+    rows = []
+    for query, assessor, choice in given.select("query", pl.col("assessor").fill_null(UNNAMED), "choice").iter_rows():
+        said = json.loads(choice)
+        rows.append((query, assessor, said["order"], said["cut"]))
+    return pl.DataFrame(rows, schema=RANKINGS, orient="row")
+
+
+def list_answers_of(log: AnswerLog) -> pl.DataFrame:
+    """Return the current comparisons of lists, in the order in which they were given, with the columns of `ANSWERS`."""
+    given = log.answers.filter(pl.col("choice").is_not_null(), pl.col("other").is_not_null())
+    named = {"a": pl.col("document"), "b": pl.col("other"), "assessor": pl.col("assessor").fill_null(UNNAMED)}
+    return given.with_columns(**named).select(*ANSWERS)

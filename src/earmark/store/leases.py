@@ -10,8 +10,6 @@ longer than a lease.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,17 +20,19 @@ import sqlalchemy as sa
 
 from earmark.errors import ParameterError
 from earmark.store import questions as queues
+from earmark.store.hidden_traps import RENEWED, draw, due_trap, returned_trap
 from earmark.store.rules import MINUTE, Rules
-from earmark.store.schema import assessors, assignments, questions, traps
+from earmark.store.schema import assessors, assignments, questions
 from earmark.store.store import Change, check_text, from_moment
 
 Reason = Literal["", "paused", "stopped", "closed", "rejected", "enough", "wait", "done"]
 """Why there is no question: the campaign is paused, stopped or closed; the assessor is rejected, or has given as many
 answers as one person may; all that is left is out with others; nothing is left for this assessor."""
 
+UNCOUNTED = ("rejected", "pilot")
+"""The states of assessors whose answers do not count."""
+
 _ALL_AT_ONCE = 500
-# Somebody who has seen nearly all traps gets one less often, and taking a question stays fast.
-_LOOK_AT = 200
 _SLACK = MINUTE
 
 _CAMPAIGN: sa.BindParameter[int] = sa.bindparam("of_campaign")
@@ -51,8 +51,8 @@ class Question:
         What is compared: a document with the query, or two documents. ``other`` is empty for one document.
     swapped : bool
         The other document is shown first.
-    expires : datetime
-        When the question goes back, UTC.
+    taken, expires : datetime
+        When the assessor got it, and when it goes back, UTC.
     """
 
     id: str
@@ -60,6 +60,7 @@ class Question:
     document: str
     other: str
     swapped: bool
+    taken: datetime
     expires: datetime
 
 
@@ -98,8 +99,8 @@ def take(change: Change, rules: Rules, assessor: str, *, ahead: int = 1, package
     person = find_assessor(change, assessor)
     held = _expire_and_hold(change, rules, assessor)
     state: Reason = change.row["state"] if change.row["state"] != "open" else ""
-    if person["state"] != "active":
-        state = "rejected" if person["state"] == "rejected" else "paused"
+    if person["state"] in ("rejected", "paused"):
+        state = person["state"]
     if state:
         # What is out may still be answered; a rejected assessor is asked nothing more.
         return (
@@ -124,24 +125,22 @@ def take(change: Change, rules: Rules, assessor: str, *, ahead: int = 1, package
 
 def _give(change: Change, rules: Rules, person: dict[str, Any], *, package: bool) -> Question | None:
     """Lease the next question or trap to an assessor."""
-    row = None if package else _due_trap(change, rules, person)
-    is_trap = row is not None
+    row, is_trap = _next(change, rules, person, package=package)
     if row is None:
-        query = person["last_query"] if rules.group_by_query else None
-        row = queues.next_waiting(change, person, query=query)
-        if row is None:
-            return None
+        return None
     expires = change.now + (rules.package_lease if package else rules.lease)
-    # What waits in the other queues was never given out, and a trap that is not returned is new to its assessor.
-    may_be_known = row.returned if is_trap else row.tier in (queues.AGAIN, queues.BEGUN)
+    # Whoever tries the campaign out takes no question away from others.
+    pilot = person["state"] == "pilot"
+    # What waits in the other queues was given out to nobody but pilots; a trap that is not returned is new.
+    may_be_known = row.returned if is_trap else pilot or row.tier in (queues.AGAIN, queues.BEGUN)
     before = own_assignment(change, person["assessor"], row, trap=is_trap) if may_be_known else None
     swapped = bool(row.other) and _swapped(change, person)
     person["given"] += 1
     person["last_query"] = row.query
-    if not is_trap:
+    if not is_trap and not pilot:
         queues.count_lease(change, rules, row)
     if before is not None:
-        return lease_again(change, before, expires)
+        return lease_again(change, before, expires, pilot=pilot)
     given = {
         "id": secrets.token_hex(16),
         "campaign": change.campaign,
@@ -157,7 +156,7 @@ def _give(change: Change, rules: Rules, person: dict[str, Any], *, package: bool
         "taken": _moment_of_next(change),
         "expires": expires,
         "value": None,
-        "counts": True,
+        "counts": not pilot,
     }
     change.connection.execute(_LEASE, given)
     _log_asked(change, given)
@@ -168,7 +167,41 @@ def _give(change: Change, rules: Rules, person: dict[str, Any], *, package: bool
 _LEASE = sa.insert(assignments)
 
 
-def _log_asked(change: Change, given: dict[str, Any]) -> None:
+def _next(change: Change, rules: Rules, person: dict[str, Any], *, package: bool) -> tuple[Any, bool]:
+    """Return the question or trap that comes next, and whether it is a trap.
+
+    What an assessor gave back or did not answer in time comes before anything new, in an order that is drawn. A trap
+    comes again as a question would: at once, and not at all where somebody else would have got the question meanwhile.
+    Otherwise, what comes again, or when, would tell traps from questions.
+    """
+    query = person["last_query"] if rules.group_by_query else None
+    if package:
+        return queues.next_waiting(change, person, query=query), False
+    back = change.connection.execute(_CAME_BACK, {"of_campaign": change.campaign, "of_assessor": person["assessor"]})
+    if back.first() is not None:
+        row = queues.next_waiting(change, person, query=query)
+        own = row is not None and row.tier == queues.AGAIN and own_assignment(change, person["assessor"], row)
+        trap = returned_trap(change, rules, person)
+        if trap is not None and not (own and draw(change, "again", person["assessor"], person["given"]) % 2):
+            return trap, True
+        if own:
+            return row, False
+    trap = due_trap(change, rules, person)
+    return (trap, True) if trap is not None else (queues.next_waiting(change, person, query=query), False)
+
+
+_CAME_BACK = (
+    sa.select(assignments.c.id)
+    .where(
+        assignments.c.campaign == _CAMPAIGN,
+        assignments.c.assessor == _ASSESSOR,
+        assignments.c.state.in_(("returned", "expired")),
+    )
+    .limit(1)
+)
+
+
+def _log_asked(change: Change, given: dict[str, Any], text: str | None = None) -> None:
     change.append(
         "asked",
         assessor=given["assessor"],
@@ -179,8 +212,8 @@ def _log_asked(change: Change, given: dict[str, Any]) -> None:
         expected=given["expected"],
         expires=given["expires"],
         key=given["id"],
-        time=given["taken"],
-        text="swapped" if given["swapped"] else None,
+        time=_moment_of_next(change),
+        text=text or ("swapped" if given["swapped"] else None),
     )
 
 
@@ -205,19 +238,42 @@ _OWN_TRAP = _OWN.where(assignments.c.expected.is_not(None))
 _OWN_QUESTION = _OWN.where(assignments.c.expected.is_(None))
 
 
-def lease_again(change: Change, row: Any, expires: int) -> Question:
-    """Give the assessor of an assignment the same question once more."""
-    again = {"state": "out", "taken": _moment_of_next(change), "expires": expires}
+def lease_again(change: Change, row: Any, expires: int, *, undo: bool = False, pilot: bool = False) -> Question:
+    """Give the assessor of an assignment the same question once more.
+
+    With `undo` it keeps its place before the questions that the assessor got after it: the page shows the first one.
+    """
+    taken = row.taken if undo else _moment_of_next(change)
+    again = {"state": "out", "taken": taken, "expires": expires, "counts": not pilot}
     change.connection.execute(_LEASE_AGAIN, {"of_id": row.id, **again})
     given = {**row._mapping, **again}
     _log_asked(change, given | {"id": f"{row.id}/{change.row['next_sequence']}"})
     return _question(given)
 
 
+def renew(change: Change, rules: Rules, assessor: str, id: str) -> Question | None:
+    """Prolong the lease of a question that an assessor is at work on; None where it is not out any more.
+
+    Nothing happens before half of the lease is over, so a page may ask as often as it likes.
+    """
+    check_text(assessor, id)
+    mine = {"of_campaign": change.campaign, "of_assessor": assessor, "of_id": id}
+    row = change.connection.execute(_ONE, mine).first()
+    if row is None or row.state != "out" or row.expires <= change.now:
+        return None
+    if row.expires - change.now > rules.lease // 2:
+        return _question(row._mapping)
+    renewed = {"state": "out", "taken": row.taken, "expires": change.now + rules.lease, "counts": row.counts}
+    change.connection.execute(_LEASE_AGAIN, {"of_id": row.id, **renewed})
+    given = {**row._mapping, **renewed}
+    _log_asked(change, given | {"id": f"{row.id}/{change.row['next_sequence']}"}, text=RENEWED)
+    return _question(given)
+
+
 _LEASE_AGAIN = (
     sa.update(assignments)
     .where(assignments.c.id == sa.bindparam("of_id"))
-    .values({name: sa.bindparam(name) for name in ("state", "taken", "expires")})
+    .values({name: sa.bindparam(name) for name in ("state", "taken", "expires", "counts")})
 )
 
 
@@ -282,8 +338,10 @@ def _take_back(change: Change, rules: Rules, rows: Sequence[Any], state: Literal
         )
     if rows:
         done = assignments.c.id.in_([row.id for row in rows])
-        change.connection.execute(sa.update(assignments).where(done).values(state=state))
-        queues.settle(change, rules, _real(rows), came_back=True)
+        # The time tells whether somebody else took a question since.
+        change.connection.execute(sa.update(assignments).where(done).values(state=state, expires=change.now))
+        queues.settle(change, rules, _real(row for row in rows if row.counts), came_back=True)
+        queues.settle(change, rules, _real(row for row in rows if not row.counts))
 
 
 def _real(rows: Iterable[Any]) -> list[int]:
@@ -351,95 +409,38 @@ def _question(given: Any) -> Question:
         given["document"],
         given["other"],
         bool(given["swapped"]),
+        from_moment(given["taken"]),
         from_moment(given["expires"]),
     )
 
 
-# ---- draws that nobody can predict -----------------------------------------------------------------------------------
+def question_of(connection: sa.Connection, campaign: int, assessor: str, id: str) -> Question:
+    """Return a question that an assessor was given, whatever became of it.
+
+    Raises
+    ------
+    ParameterError
+        If the assessor was not asked this question.
+    """
+    check_text(assessor, id)
+    mine = {"of_campaign": campaign, "of_assessor": assessor, "of_id": id}
+    row = connection.execute(_ONE, mine).mappings().first()
+    if row is None:
+        raise ParameterError(f"assessor '{assessor}' was not asked a question '{id}'")
+    return _question(row)
 
 
-def _draw(change: Change, *what: object) -> int:
-    """Return a large number that depends on the campaign's secret."""
-    told = "\0".join(str(one) for one in what).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hmac.digest(change.row["secret"].encode(), told, hashlib.sha256)[:8], "big")
+_ONE = sa.select(assignments).where(
+    assignments.c.campaign == _CAMPAIGN,
+    assignments.c.assessor == _ASSESSOR,
+    assignments.c.id == sa.bindparam("of_id"),
+)
 
 
 def _swapped(change: Change, person: dict[str, Any]) -> bool:
     """Draw which document is shown first, so that of two questions in a row each side comes first once."""
     turn, second = divmod(person["given"], 2)
-    return bool((_draw(change, "side", person["assessor"], turn) + second) % 2)
-
-
-def _due_trap(change: Change, rules: Rules, person: dict[str, Any]) -> Any:
-    """Return a trap where one is due and there is one that the assessor has not seen.
-
-    One question of every ``trap_every`` in a row is a trap, at a place that is drawn. A trap that came back without an
-    answer goes first: if only questions came again, those that do were known to be none.
-    """
-    if not rules.trap_every:
-        return None
-    block, place = divmod(person["given"], rules.trap_every)
-    if place != _draw(change, "trap", person["assessor"], block) % rules.trap_every:
-        return None
-    sought = {"of_campaign": change.campaign, "of_assessor": person["assessor"], "sources": rules.trap_sources}
-    # Half of the number, as integers of databases have a sign.
-    draw = _draw(change, "which trap", person["assessor"], block) >> 1
-    return change.connection.execute(_DUE_TRAP, sought | {"draw": draw}).first()
-
-
-# A question of the campaign serves as a trap once it has an answer: who saw it as a trap never gets it as a question.
-_usable = sa.or_(questions.c.number.is_(None), sa.and_(~questions.c.removed, questions.c.answers > 0))
-
-
-def _due_traps() -> sa.Select[Any]:
-    """Return the statement that finds a trap for an assessor, and the number of its question where it has one.
-
-    It looks at returned traps first, then at those that follow a number that is drawn, then at those before it.
-    """
-    table, given = traps.c, assignments.c
-    names = ("query", "document", "other")
-    last = sa.select(sa.func.max(table.number)).where(table.campaign == _CAMPAIGN).scalar_subquery()
-    start = sa.bindparam("draw", type_=sa.BigInteger) % last
-    usable = sa.and_(table.campaign == _CAMPAIGN, table.source.in_(sa.bindparam("sources", expanding=True)))
-    given_back = (
-        sa.select(*(given[name] for name in names), given.taken)
-        .where(
-            *(given.campaign == _CAMPAIGN, given.assessor == _ASSESSOR, given.state.in_(("returned", "expired"))),
-            *(given.expected.is_not(None), given.value.is_(None)),
-        )
-        .order_by(given.taken)
-        .limit(_LOOK_AT)
-        .subquery()
-    )
-    same = sa.and_(*(given_back.c[name] == table[name] for name in names))
-    returned = sa.select(traps, given_back.c.taken.label("rank")).join(given_back, same).where(usable).subquery()
-
-    def fresh(here: sa.ColumnElement[bool]) -> sa.Subquery:
-        some = sa.select(traps, table.number.label("rank")).where(usable, here).order_by(table.number).limit(_LOOK_AT)
-        return some.subquery()
-
-    steps = [
-        _first_trap(returned, 0),
-        _first_trap(fresh(table.number > start), 1),
-        _first_trap(fresh(table.number <= start), 2),
-    ]
-    found = sa.union_all(*(sa.select(one.subquery()) for one in steps)).subquery()
-    return sa.select(found, (found.c.step == 0).label("returned")).order_by(found.c.step).limit(1)
-
-
-def _first_trap(some: sa.Subquery, step: int) -> sa.Select[Any]:
-    """Return the statement that finds the first of some traps that was not removed; all but step 0 are new as well."""
-    same = sa.and_(*(questions.c[name] == some.c[name] for name in ("campaign", "query", "document", "other")))
-    found = sa.select(some, questions.c.number.label("question"), sa.literal_column(str(step)).label("step"))
-    found = found.select_from(some.outerjoin(questions, same)).where(_usable)
-    if step:
-        names = ("campaign", "query", "document", "other")
-        mine = sa.and_(assignments.c.assessor == _ASSESSOR, *(assignments.c[name] == some.c[name] for name in names))
-        found = found.where(sa.select(sa.func.count()).where(mine).scalar_subquery() == 0)
-    return found.order_by(some.c.rank).limit(1)
-
-
-_DUE_TRAP = _due_traps()
+    return bool((draw(change, "side", person["assessor"], turn) + second) % 2)
 
 
 def pending_items(connection: sa.Connection, campaign: int, now: int) -> list[tuple[str, str, str]]:

@@ -59,8 +59,8 @@ def migrate(database: Database, backup: Callable[[str], Any] | None = None, *, t
         raise StoreError(f"{database.shown}: the store has version {found}: open it once with the right to write")
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
-        with database.exclusive("migrate") as mine:
-            if mine:
+        with database.exclusive("migrate") as is_mine:
+            if is_mine():
                 found = current_version(database)
                 if found == to:
                     return False

@@ -18,6 +18,9 @@ from earmark.store.rules import Rules
 from earmark.store.schema import assessors, assignments, questions
 from earmark.store.store import Change
 
+PILOT = "pilot"
+"""Why the answers of somebody who tries the campaign out do not count."""
+
 
 def reject(change: Change, rules: Rules, assessor: str, reason: str) -> None:
     """Count no answer of an assessor; their questions are asked again."""
@@ -29,8 +32,39 @@ def reinstate(change: Change, rules: Rules, assessor: str, reason: str = "") -> 
     _set_accepted(change, rules, assessor, True, reason)
 
 
+def join_pilot(change: Change, assessor: str) -> None:
+    """Let an assessor who has answered nothing try the campaign out: none of their answers will ever count."""
+    person = find_assessor(change, assessor)
+    if person["state"] == "pilot":
+        return
+    if person["given"]:
+        raise ParameterError("only somebody who was asked nothing yet can join the pilot")
+    # For whoever reads the log, the answers of a rejected assessor do not count; that is all a pilot is.
+    change.append("rejected", assessor=assessor, text=PILOT)
+    _set_state_of(change, assessor, "pilot")
+
+
+def pause_assessor(change: Change, assessor: str, reason: str = "", *, resume: bool = False) -> None:
+    """Give an assessor no more questions for now, or again; nothing happens where that is so already."""
+    person = find_assessor(change, assessor)
+    before, after = ("paused", "active") if resume else ("active", "paused")
+    if person["state"] == after:
+        return
+    if person["state"] != before:
+        raise ParameterError(f"an assessor who is {person['state']} cannot be {'resumed' if resume else 'paused'}")
+    change.append("resumed" if resume else "paused", assessor=assessor, text=reason or None)
+    _set_state_of(change, assessor, after)
+
+
+def _set_state_of(change: Change, assessor: str, state: str) -> None:
+    mine = sa.and_(assessors.c.campaign == change.campaign, assessors.c.assessor == assessor)
+    change.connection.execute(sa.update(assessors).where(mine).values(state=state))
+
+
 def _set_accepted(change: Change, rules: Rules, assessor: str, accepted: bool, reason: str) -> None:
     person = find_assessor(change, assessor)
+    if person["state"] == "pilot":
+        raise ParameterError(f"{assessor} belongs to the pilot: their answers never count")
     if (person["state"] == "rejected") != accepted:
         return
     change.append("reinstated" if accepted else "rejected", assessor=assessor, text=reason or None)

@@ -1,15 +1,16 @@
 """Who the assessors are, apart from what they answered.
 
-The log knows assessors by pseudonyms. Names, addresses and the ids of recruiting platforms stand in a table of their
-own and can be erased on request; the answers stay. Links carry a random token, of which only a hash is stored.
+The log knows assessors by pseudonyms. Names, addresses, the ids of recruiting platforms and what people say about
+themselves stand in a table of their own and can be erased on request; the answers stay. The links to a campaign are in
+:mod:`earmark.store.links`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,39 +18,11 @@ import sqlalchemy as sa
 from earmark.errors import ParameterError
 from earmark.store.leases import find_assessor
 from earmark.store.rules import DAY
-from earmark.store.schema import invitations, people, texts
-from earmark.store.store import Change, Store
+from earmark.store.schema import invitations, people, sittings, texts
+from earmark.store.store import Change, Store, check_text
 
 # Letters and digits that cannot be mistaken for each other.
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-
-
-@dataclass(frozen=True)
-class Invitation:
-    """A link for an assessor, or for several.
-
-    Attributes
-    ----------
-    name : str
-        Of the assessor; empty for a link that several people may use.
-    assessor : str or None
-        The pseudonym; None for a link that several people may use.
-    token : str
-        The secret part of the link, which cannot be read from the store.
-    """
-
-    name: str
-    assessor: str | None
-    token: str
-
-    def link(self, address: str) -> str:
-        """Return the link, given what links start with."""
-        return f"{address.rstrip('/')}/judge/{self.token}"
-
-
-def hash_token(token: str) -> str:
-    """Return what is stored of a token."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def pseudonym(change: Change, *, name: str | None = None, mail: str | None = None, **platform: str | None) -> str:
@@ -91,78 +64,6 @@ def _new_pseudonym(change: Change) -> str:
             return made
 
 
-def invite(store: Store, names: Sequence[str]) -> list[Invitation]:
-    """Invite people by name; somebody who was invited before gets a new link, and the old one ends."""
-    if any(not name.strip() for name in names):
-        raise ParameterError("an assessor needs a name")
-
-    def act(change: Change) -> list[Invitation]:
-        made = []
-        for name in names:
-            assessor = pseudonym(change, name=name.strip())
-            table = invitations.c
-            earlier = sa.and_(table.campaign == change.campaign, table.assessor == assessor, table.revoked.is_(None))
-            change.connection.execute(sa.update(invitations).where(earlier).values(revoked=change.now))
-            made.append(Invitation(name.strip(), assessor, _add_invitation(change, assessor, 1)))
-        return made
-
-    return store.write(act)
-
-
-def invite_openly(store: Store, seats: int) -> Invitation:
-    """Make one link that so many people may use."""
-    if seats < 1:
-        raise ParameterError(f"an open link is for 1 person or more, got {seats}")
-    return Invitation("", None, store.write(lambda change: _add_invitation(change, None, seats)))
-
-
-def _add_invitation(change: Change, assessor: str | None, seats: int) -> str:
-    token = secrets.token_urlsafe(24)
-    change.connection.execute(
-        sa.insert(invitations).values(
-            token=hash_token(token),
-            campaign=change.campaign,
-            assessor=assessor,
-            seats=seats,
-            used=0,
-            created=change.now,
-        )
-    )
-    return token
-
-
-def admit(change: Change, token: str) -> str:
-    """Return the pseudonym of whoever follows a link; an open link makes a new assessor while seats are left.
-
-    Raises
-    ------
-    ParameterError
-        If the link is unknown, revoked or used up.
-    """
-    table = invitations.c
-    mine = sa.and_(table.campaign == change.campaign, table.token == hash_token(token))
-    row = change.connection.execute(sa.select(invitations).where(mine)).first()
-    if row is None or row.revoked is not None:
-        raise ParameterError("this link is not valid any more: ask the organiser for a new one")
-    if row.assessor is not None:
-        return str(row.assessor)
-    if row.used >= row.seats:
-        raise ParameterError("all places of this link are taken: ask the organiser for another one")
-    change.connection.execute(sa.update(invitations).where(mine).values(used=row.used + 1))
-    return pseudonym(change)
-
-
-def revoke(store: Store, assessor: str) -> None:
-    """End all links of an assessor."""
-    table = invitations.c
-
-    def act(change: Change) -> None:
-        mine = sa.and_(table.campaign == change.campaign, table.assessor == assessor, table.revoked.is_(None))
-        change.connection.execute(sa.update(invitations).where(mine).values(revoked=change.now))
-
-    store.write(act)
-
-
 # ---- consent and erasure ---------------------------------------------------------------------------------------------
 
 
@@ -189,6 +90,38 @@ def consent(change: Change, assessor: str, version: str) -> None:
     if change.connection.execute(known).first() is None:
         raise ParameterError(f"there is no consent text of version '{version}'")
     change.append("consented", assessor=assessor, text=version)
+    mine = sa.and_(people.c.campaign == change.campaign, people.c.assessor == assessor)
+    change.connection.execute(sa.update(people).where(mine).values(consent=version))
+
+
+def person_of(connection: sa.Connection, campaign: int, assessor: str) -> dict[str, Any]:
+    """Return what is known about a person: the row of the table; empty for an assessor who came from a file."""
+    found = connection.execute(_PERSON, {"of_campaign": campaign, "of_assessor": assessor}).mappings().first()
+    return {} if found is None else dict(found)
+
+
+# Asked with every request, so it is built once.
+_PERSON = sa.select(people).where(
+    people.c.campaign == sa.bindparam("of_campaign"), people.c.assessor == sa.bindparam("of_assessor")
+)
+
+
+def keep_questionnaire(change: Change, assessor: str, answers: Mapping[str, Any]) -> None:
+    """Keep what a person said about themselves, beside the name; it is erased with it."""
+    _describe(change, assessor, questionnaire=json.dumps(dict(answers), ensure_ascii=False, sort_keys=True))
+
+
+def note_prepared(change: Change, assessor: str, step: str, details: Mapping[str, Any] | None = None) -> None:
+    """Note that a person has done a step before the first question, such as the sound check, so it comes once."""
+    before = json.loads(person_of(change.connection, change.campaign, assessor).get("prepared") or "{}")
+    after = before | {step: {"time": change.now, **(details or {})}}
+    _describe(change, assessor, prepared=json.dumps(after, ensure_ascii=False, sort_keys=True))
+
+
+def _describe(change: Change, assessor: str, **values: str) -> None:
+    check_text(*values.values())
+    mine = sa.and_(people.c.campaign == change.campaign, people.c.assessor == assessor)
+    change.connection.execute(sa.update(people).where(mine).values(values))
 
 
 def known_people(store: Store) -> list[dict[str, Any]]:
@@ -252,11 +185,15 @@ def erase_expired(store: Store, retention_days: int | None) -> int:
 def _erase(change: Change, assessor: str) -> None:
     table = people.c
     mine = sa.and_(table.campaign == change.campaign, table.assessor == assessor)
-    gone = dict.fromkeys(("name", "mail", "platform", "platform_id"))
+    gone = dict.fromkeys(("name", "mail", "platform", "platform_id", "questionnaire"))
     change.connection.execute(sa.update(people).where(mine).values(**gone, erased=change.now))
     table = invitations.c
     links = sa.and_(table.campaign == change.campaign, table.assessor == assessor, table.revoked.is_(None))
     change.connection.execute(sa.update(invitations).where(links).values(revoked=change.now))
+    # The ids of paid work name the person to the platform.
+    table = sittings.c
+    theirs = sa.and_(table.campaign == change.campaign, table.assessor == assessor)
+    change.connection.execute(sa.delete(sittings).where(theirs))
     change.append("erased", assessor=assessor)
 
 

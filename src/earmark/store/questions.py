@@ -162,7 +162,7 @@ def _counted() -> sa.Select[Any]:
             questions,
             sa.func.count(given.id).label("given"),
             sa.func.sum(sa.case((counting, 1), else_=0)).label("counted"),
-            sa.func.sum(sa.case((given.state == "out", 1), else_=0)).label("leased"),
+            sa.func.sum(sa.case((sa.and_(given.state == "out", given.counts), 1), else_=0)).label("leased"),
             sa.func.min(sa.case((counting, given.value))).label("low"),
             sa.func.max(sa.case((counting, given.value))).label("high"),
             sa.func.avg(sa.case((counting, given.value))).label("mean"),
@@ -312,13 +312,20 @@ def propose_next(change: Change, proposals: Sequence[tuple[str, str, str, bool]]
     return len(changed)
 
 
+def any_waiting(change: Change) -> bool:
+    """Tell whether a question waits for somebody, or is out with somebody whose answers count."""
+    table = questions.c
+    open_now = sa.and_(table.campaign == change.campaign, sa.or_(table.tier.is_not(None), table.out > 0))
+    return change.connection.execute(sa.select(table.number).where(open_now).limit(1)).first() is not None
+
+
 def next_waiting(change: Change, person: Any, *, query: str | None = None) -> Any:
     """Return the first waiting question that an assessor has not seen; None where there is none.
 
     Parameters
     ----------
     change : Change
-    person : row of the table ``assessors``
+    person : row of the table of assessors
         Its marks of what was seen are moved forward.
     query : str, optional
         Prefer questions about this query.

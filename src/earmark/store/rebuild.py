@@ -19,18 +19,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from earmark.store.answers import PARTS, SAME_SOUND, recorded_id
-from earmark.store.leases import new_assessor
+from earmark.store.answers import SAME_SOUND, recorded_id
+from earmark.store.hidden_traps import RENEWED
+from earmark.store.leases import UNCOUNTED, new_assessor
+from earmark.store.organising import PILOT
 from earmark.store.questions import AGAIN, BEGUN, FRESH, REST
 from earmark.store.removals import Removals
 from earmark.store.rules import CHOICES, Rules
 from earmark.store.schema import assessors, assignments, events, questions, traps
 from earmark.store.store import Change
+from earmark.store.unanswered import PARTS
 
 _PORTION = 10_000
 _KINDS = (
     *("asked", "answered", "late", "skipped", "unplayable", "returned", "withdrawn"),
-    *("invited", "rejected", "reinstated", "removed", "restored"),
+    *("invited", "rejected", "reinstated", "paused", "resumed", "removed", "restored"),
 )
 _COLUMNS = (
     *("sequence", "kind", "time", "assessor", "query", "document", "other", "system", "gain", "choice", "sampled"),
@@ -171,8 +174,14 @@ class _Replay:
             self._remove(event)
         elif kind == "invited":
             self._person(event.assessor)
+        elif kind == "rejected" and event.text == PILOT:
+            self._person(event.assessor)["state"] = "pilot"
         elif kind in ("rejected", "reinstated"):
             self._accept(event.assessor, kind == "reinstated")
+        elif kind in ("paused", "resumed"):
+            # Without an assessor, the campaign as a whole.
+            if event.assessor is not None:
+                self._person(event.assessor)["state"] = "paused" if kind == "paused" else "active"
         elif kind == "withdrawn" and event.query is None:
             for one in [one for one in self.of_assessor[event.assessor] if one.state == "answered"]:
                 self._withdraw(one)
@@ -200,18 +209,24 @@ class _Replay:
             self._withdraw(given)
         else:
             given.state = event.kind if event.text != "expired" or event.kind != "returned" else "expired"
+            if event.kind == "returned":
+                given.expires = event.time
             if given.expected is None:
                 part = (event.text or "").split(":")[0]
                 given.value = PARTS.get(part, PARTS["document"]) if event.kind == "unplayable" else None
-                self._settle(given.question, came_back=True)
+                self._settle(given.question, came_back=not self._is_pilot(given))
 
     def _ask(self, event: Any, key: tuple[str, str, str, str, bool], given: _Assignment | None) -> None:
         person = self._person(event.assessor)
         if given is None:
             given = self._assign(event, key, event.key.split("/")[0], event.expires)
+        elif event.text == RENEWED:
+            given.expires = event.expires
+            return
         undo = given.state == "withdrawn"
-        given.state, given.taken, given.expires = "out", event.time, event.expires
+        given.state, given.expires, given.counts = "out", event.expires, person["state"] != "pilot"
         if not undo:
+            given.taken = event.time
             person["given"] += 1
             person["last_query"] = event.query
         if given.expected is None:
@@ -241,11 +256,13 @@ class _Replay:
         given.state = "answered"
         value = self._value(event)
         if given.expected is None:
-            given.value, given.counts = value, person["state"] != "rejected"
+            given.value, given.counts = value, person["state"] not in UNCOUNTED
             self._settle(given.question)
-        elif given.value is None:
+            return
+        given.counts = False
+        if given.value is None:
             # The first answer to a trap decides.
-            given.value, given.counts = value, False
+            given.value = value
             person["traps"] += 1
             person["traps_right"] += self.rules.is_right(value, given.expected)
 
@@ -256,7 +273,11 @@ class _Replay:
         self._person(given.assessor)["answers"] -= 1
         if given.expected is None:
             given.value = None
-            self._settle(given.question, came_back=True)
+            self._settle(given.question, came_back=not self._is_pilot(given))
+
+    def _is_pilot(self, given: _Assignment) -> bool:
+        """Tell whether somebody tries the campaign out, who takes no question away from others."""
+        return bool(self._person(given.assessor)["state"] == "pilot")
 
     def _accept(self, assessor: str, accepted: bool) -> None:
         person = self._person(assessor)
@@ -327,7 +348,7 @@ class _Replay:
             return
         values = [one.value for one in question.given if one.state == "answered" and one.counts]
         question.answers = answers = len(values)
-        question.out = sum(one.state == "out" for one in question.given)
+        question.out = sum(one.state == "out" and one.counts for one in question.given)
         known = [value for value in values if value is not None]
         question.low, question.high = (min(known), max(known)) if known else (None, None)
         room = self.rules.wanted(answers, question.low, question.high) - answers - question.out
@@ -349,12 +370,6 @@ def _in_order(some: Iterable[_Question | None]) -> list[_Question]:
 
 def _write(change: Change, rules: Rules, replay: _Replay) -> None:
     connection, campaign = change.connection, change.campaign
-    paused = sa.select(assessors.c.assessor).where(assessors.c.campaign == campaign, assessors.c.state == "paused")
-    for assessor in connection.execute(paused).scalars():
-        # The log does not tell who is paused.
-        person = replay.people.get(assessor)
-        if person is not None and person["state"] == "active":
-            person["state"] = "paused"
     for table in (assignments, assessors):
         connection.execute(sa.delete(table).where(table.c.campaign == campaign))
     _insert(change, assignments, (_assignment_row(campaign, one) for one in replay.assignments.values()))

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from earmark.store import questions as queues
 from earmark.store.answers import Receipt, answer, check_strength, count_for, log_about, log_same_sound, recorded_id
-from earmark.store.leases import find_assessor
+from earmark.store.leases import UNCOUNTED, find_assessor
 from earmark.store.rules import Rules
 from earmark.store.schema import assignments, events, questions
 from earmark.store.store import Change
@@ -96,7 +96,7 @@ def record(change: Change, rules: Rules, rows: Sequence[Recorded]) -> list[Recei
             receipts.append(answer(change, rules, row.assessor, held["id"], **told))
             new[number, row.assessor] = {"id": held["id"], "value": value}
             continue
-        counts = people[row.assessor]["state"] != "rejected"
+        counts = people[row.assessor]["state"] not in UNCOUNTED
         given = _given(change, row, number if mine is None else mine.question, value, counts=counts)
         if mine is not None:
             # They gave it back, skipped it or were late; an assessor has one assignment of a question.

@@ -63,7 +63,7 @@ class Rules:
     rejection : RejectionRule
         When an assessor is rejected.
     allow_same : bool
-        Whether a preference may be that both documents fit equally well.
+        Whether a preference may be that both documents fit equally well; two lists may always be equally good or bad.
     """
 
     kind: QuestionKind = "grade"
@@ -127,7 +127,8 @@ class Rules:
                 got = "nothing" if gain is None else f"{gain:g}"
                 raise ParameterError(f"expected a gain on the scale {self.scale}, got {got}")
             return float(gain)
-        allowed = ["a", "b", *(["same"] if self.allow_same else []), *(["neither"] if self.kind == "lists" else [])]
+        same = ["same", "neither"] if self.kind == "lists" else ["same"] if self.allow_same else []
+        allowed = ["a", "b", *same]
         if gain is not None or choice not in allowed:
             got = str(gain) if gain is not None else "nothing" if choice is None else f"'{choice}'"
             raise ParameterError(f"expected {listed(allowed, 'or')} as choice, got {got}")

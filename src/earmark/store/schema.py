@@ -1,10 +1,10 @@
 """The tables of a store.
 
 ``events`` is the log of answers and the truth: rows are added and never changed, which triggers enforce. The tables
-``campaigns``, ``people``, ``invitations`` and ``texts`` hold what is not for the log: the state of a campaign, who the
-assessors are, and what they agreed to. All other tables are derived from the log, so that giving out a question and
-taking in an answer cost the same whether the log holds a thousand events or a million;
-:func:`earmark.store.rebuild.rebuild` makes them anew.
+``campaigns``, ``people``, ``invitations``, ``sessions``, ``sittings`` and ``texts`` hold what is not for the log: the
+state of a campaign, who the assessors are, what they agreed to, and their paid work. All other tables are derived from
+the log, so that giving out a question and taking in an answer cost the same whether the log holds a thousand events or
+a million; :func:`earmark.store.rebuild.rebuild` makes them anew.
 
 Every table names the campaign, as one PostgreSQL database may hold several. Times are integers: microseconds since
 1970 in UTC, whatever the database and the clock's time zone.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-VERSION = "0002"
+VERSION = "0003"
 """The newest migration, so that opening a store of this version need not load Alembic."""
 
 VERSION_TABLE = "earmark_version"
@@ -54,6 +54,7 @@ campaigns = sa.Table(
     sa.Column("next_sequence", sa.BigInteger, nullable=False),
     sa.Column("next_place", sa.BigInteger, nullable=False, comment="the next place in a queue"),
     sa.Column("last_time", _Moment, nullable=False, comment="of the last event"),
+    sa.Column("failure", sa.Text, comment="why there are no new estimates, in words; null where there are"),
 )
 
 events = sa.Table(
@@ -130,7 +131,7 @@ assessors = sa.Table(
     metadata,
     _campaign(primary_key=True),
     sa.Column("assessor", sa.Text, primary_key=True),
-    sa.Column("state", sa.String(16), nullable=False, comment="active, paused or rejected"),
+    sa.Column("state", sa.String(16), nullable=False, comment="active, paused, rejected or pilot"),
     sa.Column("reinstated", sa.Boolean, nullable=False, comment="by the organiser; traps do not reject them again"),
     sa.Column("given", sa.Integer, nullable=False, comment="questions given out, traps among them"),
     sa.Column("answers", sa.Integer, nullable=False, comment="answers, traps among them"),
@@ -165,6 +166,9 @@ people = sa.Table(
     sa.Column("platform_id", sa.Text),
     sa.Column("created", _Moment, nullable=False),
     sa.Column("erased", _Moment),
+    sa.Column("consent", sa.String(64), comment="the version of the consent text that the person agreed to"),
+    sa.Column("questionnaire", sa.Text, comment="what the person said about themselves, JSON"),
+    sa.Column("prepared", sa.Text, comment="when the sound check and the training were done, JSON"),
     sa.Index(None, "campaign", "name"),
     sa.Index(None, "campaign", "platform", "platform_id"),
 )
@@ -174,11 +178,43 @@ invitations = sa.Table(
     metadata,
     sa.Column("token", sa.String(64), primary_key=True, comment="a hash of the token in the link"),
     _campaign(),
+    sa.Column("role", sa.String(16), nullable=False, server_default="assessor", comment="assessor, pilot or organiser"),
     sa.Column("assessor", sa.Text, comment="null for a link that several people may use"),
+    sa.Column("sitting", sa.Integer, comment="the number of the paid work that it is for; null for all others"),
     sa.Column("seats", sa.Integer, nullable=False),
     sa.Column("used", sa.Integer, nullable=False),
     sa.Column("created", _Moment, nullable=False),
     sa.Column("revoked", _Moment),
+)
+
+sessions = sa.Table(
+    "earmark_sessions",
+    metadata,
+    sa.Column("token", sa.String(64), primary_key=True, comment="a hash of what the organiser's cookie holds"),
+    _campaign(),
+    sa.Column("link", sa.String(64), nullable=False, comment="the invitation that it was opened with"),
+    sa.Column("expires", _Moment, nullable=False),
+)
+
+sittings = sa.Table(
+    "earmark_sittings",
+    metadata,
+    _campaign(primary_key=True),
+    sa.Column("platform", sa.String(16), primary_key=True, comment="prolific or mturk"),
+    sa.Column("assignment", sa.String(128), primary_key=True, comment="the platform's id of one paid piece of work"),
+    sa.Column("assessor", sa.Text, nullable=False),
+    sa.Column("number", sa.Integer, nullable=False, comment="counts those of one assessor; the log knows them by it"),
+    sa.Column("study", sa.Text, comment="the platform's id of the study or task"),
+    sa.Column("began", _Moment, nullable=False),
+    sa.Column("ended", _Moment, comment="when the work was handed in"),
+    sa.Column("answers_before", sa.Integer, nullable=False, comment="of this person that do not belong to it"),
+    sa.Column("answers", sa.Integer, comment="given in it; null for the one that the person is in"),
+    sa.Column("submit_to", sa.Text, comment="where the platform wants to be told of the end"),
+    sa.Column("settled", _Moment, comment="when a file for the platform was last made of it"),
+    sa.Column("decision", sa.String(16), comment="in such a file: approve or reject"),
+    sa.Column("owed", sa.Double, comment="when the decision was written"),
+    sa.Column("bonus", sa.Double, comment="in files for the platform so far"),
+    sa.Index(None, "campaign", "assessor"),
 )
 
 texts = sa.Table(
@@ -200,11 +236,11 @@ estimates = sa.Table(
     sa.Column("judged", sa.Integer, nullable=False),
     sa.Column("mean_confidence", sa.Double),
     sa.Column("min_confidence", sa.Double),
-    sa.Column("body", sa.Text, comment="the whole of it, JSON; of the newest only"),
+    sa.Column("body", sa.Text, comment="the whole of the newest, JSON; of earlier ones what the stop rule watched"),
 )
 
 DERIVED = (estimates, traps, assignments, questions, assessors)
 """What can be made anew from the log."""
 
-KEPT = (campaigns, events, people, invitations, texts)
+KEPT = (campaigns, events, people, invitations, sessions, sittings, texts)
 """What a copy of a campaign has to hold."""

@@ -159,6 +159,10 @@ class Inputs(Section):
         The text that assessors agree to before their first question.
     media_map
         Which sounds, pictures and texts belong to which query and document.
+    questionnaire
+        What assessors are asked about themselves, once, before their first question: a TOML file.
+    training
+        Questions with their right answers and an explanation, which assessors answer before their first question.
     order
         What to trust where a run has both: score or rank.
     encoding
@@ -186,6 +190,8 @@ class Inputs(Section):
     traps: InputFile | None = declare(input_file, None, example='"traps.csv"')
     consent: InputFile | None = declare(input_file, None, example='"consent.md"')
     media_map: InputFile | None = declare(input_file, None, example='"media.csv"')
+    questionnaire: InputFile | None = declare(input_file, None, example='"questionnaire.toml"')
+    training: InputFile | None = declare(input_file, None, example='"training.csv"')
     order: Literal["score", "rank"] = declare(choice("score", "rank"), "score")
     encoding: str = declare(encoding, "utf-8")
     artist: str | None = declare(text, None, example='"artist"')
@@ -211,6 +217,9 @@ class Judging(Section):
     ----------
     scale
         What documents are judged on: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains such as 0,1,3,7.
+    also
+        A second scale that the same question is answered on too, such as broad beside fine. It is kept with the answer
+        and does not count.
     judgments_per_item
         How many people answer the same question.
     more_on_disagreement
@@ -234,6 +243,7 @@ class Judging(Section):
     section: ClassVar[str] = "judging"
 
     scale: str | None = declare(_scale, None, example='"broad"')
+    also: str | None = declare(_scale, None, example='"fine"')
     judgments_per_item: int = declare(whole(1), 1)
     more_on_disagreement: int = declare(whole(0), 2)
     disagreement: float = declare(number(0, 1, share=True), 0.5)
@@ -268,7 +278,7 @@ class Traps(Section):
 
     section: ClassVar[str] = "traps"
 
-    rate: float = declare(number(0, 1, below=True, share=True), 1 / 6)
+    rate: float = declare(number(0, 0.5, share=True), 1 / 6)
     sources: tuple[str, ...] = declare(several(choice("agreed", "self", "list"), "sources"), ("agreed", "self"))
     agreed_by: int = declare(whole(2), 2)
     tolerance: float = declare(number(0, 1, share=True), 0.25)
@@ -285,7 +295,7 @@ class Estimates(Section):
     measure
         What systems are compared by, such as AG@5 or nDCG@10. The command 'earmark measures' lists them all.
     depth
-        How many ranks of a list count in a campaign of kind prefer.
+        How many ranks of a list count in a campaign of kind prefer, order or lists.
     predictor
         What predicts unjudged items: hierarchical, ordinal, mtc-output, mtc-judge, uniform or external.
     predictor_version
@@ -383,6 +393,107 @@ class Media(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pages(Section):
+    """The pages on which people judge.
+
+    Parameters
+    ----------
+    title
+        What assessors see as the name of the campaign; the name of the campaign where this is left out.
+    language
+        The language of the pages: en or es. Assessors may choose another one.
+    question
+        What is asked, in your own words, such as "How similar are the two songs?".
+    instructions
+        What assessors read before they start; an empty line begins a new paragraph.
+    labels
+        What the levels of the scale are called, the lowest first; of a slider, what its two ends are called.
+    also_labels
+        The same for the second scale.
+    minimum_seconds
+        For how many seconds every sound has to be heard before an answer is accepted.
+    pause_after
+        After this many answers in a row a pause is suggested; 0 for never.
+    sound_check
+        Whether assessors check their loudspeakers and set the level before the first question.
+    show_titles
+        Whether the titles of the media map are shown; what people know about a song changes what they hear.
+    strengths
+        In how many steps people say by how much one of two documents is better; 0 to not ask.
+    comments
+        Whether assessors may write a comment about a question.
+    hide_ranking
+        Whether the page of the organiser hides the ranking until the campaign is closed.
+    look_early
+        Whether the page of the organiser shows intervals that are valid for one look only, while there are none yet
+        that stay valid however often one looks.
+    thanks
+        What assessors read at the end.
+    """
+
+    section: ClassVar[str] = "pages"
+
+    title: str | None = declare(text, None, example='"Which songs are alike?"')
+    language: Literal["en", "es"] = declare(choice("en", "es"), "en")
+    question: str | None = declare(text, None, example='"How similar are the two songs?"')
+    instructions: str | None = declare(text, None, example='"Listen to both songs, then say how similar they are."')
+    labels: tuple[str, ...] = declare(several(text, "labels"), ())
+    also_labels: tuple[str, ...] = declare(several(text, "labels"), ())
+    minimum_seconds: float = declare(number(0), 3.0)
+    pause_after: int = declare(whole(0), 30)
+    sound_check: bool = declare(yes_or_no, True)
+    show_titles: bool = declare(yes_or_no, False)
+    strengths: int = declare(whole(0), 5)
+    comments: bool = declare(yes_or_no, True)
+    hide_ranking: bool = declare(yes_or_no, False)
+    look_early: bool = declare(yes_or_no, False)
+    thanks: str | None = declare(text, None, example='"Thank you for listening."')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recruiting(Section):
+    """People who come from a platform and are paid.
+
+    Parameters
+    ----------
+    platform
+        Where people come from: none, by your own links; prolific; mturk, Mechanical Turk.
+    answers_per_assignment
+        How many answers one paid assignment consists of.
+    reward
+        What is paid for an assignment.
+    currency
+        In which currency.
+    hourly_rate
+        The least that an hour of work is to be paid; pages and files say where the reward amounts to less.
+    seconds_per_answer
+        How long an answer is expected to take, before anybody has answered.
+    completion_url
+        Where Prolific wants people to be sent at the end.
+    completion_code
+        The code that people enter at Prolific, where there is no such address.
+    submit_hosts
+        The only addresses that finished work is sent to, for Mechanical Turk.
+    """
+
+    section: ClassVar[str] = "recruiting"
+
+    platform: Literal["none", "prolific", "mturk"] = declare(choice("none", "prolific", "mturk"), "none")
+    answers_per_assignment: int = declare(whole(1), 20)
+    reward: float = declare(number(0), 0.0)
+    currency: str = declare(text, "USD")
+    hourly_rate: float | None = declare(number(0), None, example="12")
+    seconds_per_answer: float = declare(number(0, above=True), 30.0)
+    completion_url: str | None = declare(
+        address, None, example='"https://app.prolific.com/submissions/complete?cc=C1234567"'
+    )
+    completion_code: str | None = declare(text, None, example='"C1234567"')
+    submit_hosts: tuple[str, ...] = declare(
+        several(address, "addresses"), ("https://www.mturk.com", "https://workersandbox.mturk.com")
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Store(Section):
     """Where answers are kept.
 
@@ -399,5 +510,5 @@ class Store(Section):
 
 
 SECTIONS: dict[str, type[Any]] = {
-    section.section: section for section in (Inputs, Judging, Traps, Estimates, People, Media, Store)
+    section.section: section for section in (Inputs, Judging, Traps, Estimates, People, Media, Pages, Recruiting, Store)
 }

@@ -9,6 +9,7 @@ from earmark.campaign.pairs.policies import parse_pair_policy
 from earmark.campaign.policies import make_policy
 from earmark.campaign.policies.proportional import Proportional
 from earmark.campaign.stopping import parse_stop
+from earmark.campaign.stopping.plain import parse_plain_stop
 from earmark.data.scales import parse_scale
 from earmark.errors import ParameterError
 from earmark.measures import parse
@@ -37,6 +38,10 @@ def check_together(settings: Settings) -> None:
             estimates.measure,
             lambda: parse(str(estimates.measure)).check(parse_scale(str(judging.scale))),
         )
+    if judging.also is not None and judging.also == judging.scale:
+        raise SettingError("judging.also", expected="another scale than judging.scale", got=show(judging.also))
+    _check_labels("pages.labels", settings.pages.labels, judging.scale)
+    _check_labels("pages.also_labels", settings.pages.also_labels, judging.also)
     if (name := estimates.policy) is not None:
         if settings.kind == "prefer":
             _refuse("estimates.policy", 'a policy such as "adaptive"', name, lambda: parse_pair_policy(name))
@@ -45,6 +50,13 @@ def check_together(settings: Settings) -> None:
             if estimates.inference == "design" and not estimates.audit and not isinstance(policy, Proportional):
                 expected, hint = '"proportional", as inference is "design"', "or an audit beside it: audit = 0.2"
                 raise SettingError("estimates.policy", expected=expected, got=show(name), hint=hint)
+    if settings.kind in ("order", "lists"):
+        _refuse(
+            "estimates.stop",
+            'a stop rule such as "width:0.2", "budget:200" or "none"',
+            estimates.stop,
+            lambda: parse_plain_stop(estimates.stop, kind=settings.kind),
+        )
     _refuse(
         "estimates.margin",
         f"a margin that the stop rule {estimates.stop} can use",
@@ -67,6 +79,19 @@ def check_together(settings: Settings) -> None:
             if getattr(inputs, column):
                 why = "it names a column of the metadata"
                 raise SettingError(f"inputs.{column}", expected="a file as inputs.metadata too", got="none", hint=why)
+
+
+def _check_labels(name: str, labels: tuple[str, ...], scale: str | None) -> None:
+    """Refuse labels that are not as many as there are levels, or as a slider has ends."""
+    if not labels or scale is None:
+        return
+    parsed = parse_scale(scale)
+    if parsed.has_few_levels:
+        levels = len(parsed.gains)
+        if len(labels) != levels:
+            raise SettingError(name, expected=f"{levels} labels, one for every level", got=str(len(labels)))
+    elif len(labels) != 2:
+        raise SettingError(name, expected="2 labels, of the two ends of the slider", got=str(len(labels)))
 
 
 def _refuse(setting: str, expected: str, value: Any, check: Callable[[], Any]) -> Any:

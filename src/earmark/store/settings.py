@@ -27,7 +27,9 @@ from earmark.store.sections import (
     Inputs,
     Judging,
     Media,
+    Pages,
     People,
+    Recruiting,
     Section,
     SettingError,
     Store,
@@ -51,7 +53,9 @@ __all__ = [
     "Inputs",
     "Judging",
     "Media",
+    "Pages",
     "People",
+    "Recruiting",
     "SettingError",
     "Settings",
     "Store",
@@ -73,6 +77,7 @@ FROZEN: Mapping[str, str] = {
     "kind": _MEANING,
     "created": "it is when the campaign was made",
     "judging.scale": _MEANING,
+    "judging.also": _MEANING,
     "judging.allow_same": _MEANING,
     # What is estimated, and by what sample: the order of the sample follows from measure, scale and seed. The share of
     # the audit and the policy may change: the sample is a prefix of an order that does not depend on them.
@@ -147,6 +152,8 @@ class Settings(Section):
     estimates: Estimates = field(default_factory=Estimates)
     people: People = field(default_factory=People)
     media: Media = field(default_factory=Media)
+    pages: Pages = field(default_factory=Pages)
+    recruiting: Recruiting = field(default_factory=Recruiting)
     store: Store = field(default_factory=Store)
 
     def __post_init__(self) -> None:

@@ -13,7 +13,10 @@ from pathlib import Path
 
 from earmark.data.runs import Runs
 from earmark.media import Manifest, MediaSettings, prepare_media, read_media
+from earmark.media.kinds import AUDIO
+from earmark.media.originals import DOCUMENT, QUERY, Media
 from earmark.store.inputs import NOTHING, Removed, build_pair_problem, build_problem, find_file, read_lists
+from earmark.store.onboarding import read_training
 from earmark.store.rules import Rules
 from earmark.store.settings import Settings
 from earmark.store.traps import known_traps
@@ -26,7 +29,7 @@ Bar = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 
 def shown_ids(folder: Path, settings: Settings, removed: Removed = NOTHING) -> tuple[list[str], list[str]]:
-    """Return the queries and the documents that people may be asked about, those of the organiser's traps included."""
+    """Return the queries and documents that people may be asked about, those of the traps and the training included."""
     if settings.kind == "grade":
         items = build_problem(folder, settings, removed).items
         queries, documents = items["query"].to_list(), items["document"].to_list()
@@ -42,6 +45,10 @@ def shown_ids(folder: Path, settings: Settings, removed: Removed = NOTHING) -> t
         traps = known_traps(path, Rules.from_settings(settings), encoding=settings.inputs.encoding)
         queries += [trap[0] for trap in traps]
         documents += [document for trap in traps for document in trap[1:3] if document]
+    if settings.inputs.training is not None:
+        shown = read_training(find_file(folder, settings.inputs.training), encoding=settings.inputs.encoding)
+        queries += shown["query"].to_list()
+        documents += [one for name in ("document", "other") for one in shown[name] if one]
     return _unique(queries), _unique(documents)
 
 
@@ -77,12 +84,28 @@ def prepare_shown(
     found = read_media(queries, documents, folder=media, media_map=media_map, encoding=settings.inputs.encoding)
     how = settings.media
     chosen = MediaSettings(start=how.start, seconds=how.seconds, loudness=how.loudness, format=how.format)
+    twins = doubled_ids(settings, found)
     owned = {(medium.id, original) for medium in found.media for original in medium.originals}
     # One step to check an original, one to prepare it for every id that has it.
-    with bar(len(found.originals) + len(owned)) as advance:
+    with bar(len(found.originals) + len(owned) + 2 * len(twins)) as advance:
         return prepare_media(
-            found, folder, secret=_key(folder), settings=chosen, progress=lambda _done, _total: advance(1)
+            found, folder, secret=_key(folder), settings=chosen, twins=twins, progress=lambda _done, _total: advance(1)
         )
+
+
+def doubled_ids(settings: Settings, media: Media) -> list[str]:
+    """Return the queries that people hear beside themselves, as traps or in the training that we make.
+
+    A document of the same id is the query itself, unless it is made of other files: then nobody could tell which of the
+    two a question is about, and the query is heard beside nothing but documents.
+    """
+    others = {medium.id: medium.originals for medium in media.media if medium.role == DOCUMENT}
+    sounds = [one for one in media.media if one.role == QUERY and [part.kind for part in one.originals] == [AUDIO]]
+    queries = [one.id for one in sounds if others.get(one.id, one.originals) == one.originals]
+    if settings.kind in ("grade", "prefer") and "self" in settings.traps.sources:
+        return queries
+    # The first of them is the example of a training that we make.
+    return queries[:1] if settings.kind == "grade" and settings.inputs.training is None else []
 
 
 def _key(folder: Path) -> bytes:

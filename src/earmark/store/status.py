@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import polars as pl
@@ -10,9 +11,19 @@ import sqlalchemy as sa
 from earmark._version import __version__
 from earmark.store.schema import assessors, assignments, estimates, invitations, people, questions
 from earmark.store.store import Store, from_moment
-from earmark.store.stored import AnyStored, StoredCampaign, StoredPairCampaign, StoredQuestions
+from earmark.store.stored import AnyStored
+from earmark.store.summaries import conclusion_of, summary_of
 
-_A_MINUTE = 60_000_000
+__all__ = [
+    "assessors_of",
+    "change_notes",
+    "clock_notes",
+    "count_questions",
+    "history_of",
+    "shown_time",
+    "status_of",
+    "summary_of",
+]
 
 
 def status_of(campaign: AnyStored) -> dict[str, Any]:
@@ -22,14 +33,14 @@ def status_of(campaign: AnyStored) -> dict[str, Any]:
     -------
     dict
         ``judged``, ``items``, ``answers``, ``assessors``, ``pending``, ``mean_confidence``, ``stop``, ``reason``,
-        ``version``; and ``name``, ``kind``, ``state``, ``state_reason``, ``min_confidence``, ``late``, ``rejected``,
-        ``removed``, ``store``, ``notes``.
+        ``version``; and ``name``, ``kind``, ``state``, ``state_reason``, ``min_confidence``, ``said`` (the conclusion
+        in a sentence, None before there is one), ``late``, ``rejected``, ``removed``, ``store``, ``notes``.
     """
     folder, log = campaign.folder, campaign.log
     store = folder.store
     row = store.row
     counts = store.read(lambda connection: _counts(connection, store.campaign, store.clock()))
-    concluded = _conclusion(campaign)
+    concluded = conclusion_of(campaign)
     return {
         "name": folder.settings.name,
         "kind": folder.settings.kind,
@@ -45,6 +56,7 @@ def status_of(campaign: AnyStored) -> dict[str, Any]:
         "stop": bool(concluded.get("stop", row["state"] in ("stopped", "closed"))),
         "reason": concluded.get("reason") or row["reason"] or "",
         "state_reason": row["reason"] or "",
+        "said": concluded.get("said"),
         "version": __version__,
         "store": store.database.shown,
         "notes": [*clock_notes(log.frame), *change_notes(log.frame)],
@@ -116,39 +128,6 @@ def _is_judged() -> Any:
     return sa.or_(questions.c.answers > 0, sa.and_(questions.c.same_as.is_not(None), through > 0))
 
 
-def _conclusion(campaign: AnyStored) -> dict[str, Any]:
-    """Return confidence, and whether to stop, where there is enough to conclude from."""
-    if isinstance(campaign, StoredQuestions) or campaign.look is None:
-        return {}
-    ranking = campaign.look.ranking if isinstance(campaign, StoredCampaign) else campaign.look.estimates.ranking
-    decision = campaign.look.decision
-    return {
-        "mean_confidence": _number(ranking.mean_confidence),
-        "min_confidence": _number(ranking.min_confidence),
-        "stop": decision.stop,
-        "reason": decision.reason,
-    }
-
-
-def summary_of(campaign: StoredCampaign | StoredPairCampaign) -> dict[str, Any]:
-    """Return what follows from the answers, as the store keeps it for pages: the ranking, the pairs, the decision."""
-    empty: dict[str, Any] = {"judged": 0, "mean_confidence": None, "min_confidence": None}
-    if campaign.look is None:
-        judged = campaign.judged if isinstance(campaign, StoredCampaign) else 0
-        return empty | {"judged": judged, "stop": False, "reason": "too little is judged to conclude from"}
-    ranking = campaign.look.ranking if isinstance(campaign, StoredCampaign) else campaign.look.estimates.ranking
-    return {
-        "judged": campaign.look.judged,
-        **_conclusion(campaign),
-        "systems": ranking.systems_frame().to_dicts(),
-        "pairs": ranking.pairs_frame().to_dicts(),
-    }
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or value != value else float(value)
-
-
 def clock_notes(events: pl.DataFrame) -> list[str]:
     """Say where the clock was set back: the order of events is that of their numbers, whatever their times."""
     times = events["time"].drop_nulls()
@@ -188,19 +167,34 @@ def shown_time(time: Any) -> str:
 
 
 def history_of(campaign: AnyStored) -> pl.DataFrame:
-    """Return how confidence grew: ``time``, ``judged``, ``mean_confidence``, ``min_confidence`` of every estimate."""
+    """Return how estimates became surer.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per estimate: ``time``, ``judged``, ``mean_confidence``, ``min_confidence``; and ``rule``, ``progress``,
+        ``target``, the number that the stop rule watched and where it would have stopped. Null where there was none.
+    """
     table, store = estimates.c, campaign.folder.store
-    query = sa.select(table.time, table.judged, table.mean_confidence, table.min_confidence).where(
+    query = sa.select(table.time, table.judged, table.mean_confidence, table.min_confidence, table.body).where(
         table.campaign == store.campaign
     )
     rows = store.read(lambda connection: connection.execute(query.order_by(table.sequence)).fetchall())
+    watched = [json.loads(row[4] or "{}").get("progress") or {} for row in rows]
     return pl.DataFrame(
-        [(from_moment(row[0]), *row[1:]) for row in rows],
+        [
+            (from_moment(row[0]), *row[1:4], seen.get("name"), seen.get("value"), seen.get("target"))
+            for row, seen in zip(rows, watched, strict=True)
+        ],
         schema={
             "time": pl.Datetime("us", "UTC"),
             "judged": pl.Int64,
             "mean_confidence": pl.Float64,
             "min_confidence": pl.Float64,
+            "rule": pl.String,
+            "progress": pl.Float64,
+            "target": pl.Float64,
         },
         orient="row",
+        strict=False,
     )

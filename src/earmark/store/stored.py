@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,8 @@ import polars as pl
 
 from earmark.campaign.campaign import Campaign
 from earmark.campaign.evidence import Answers
+from earmark.campaign.list_campaign import ListCampaign
+from earmark.campaign.order_campaign import OrderCampaign
 from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
 from earmark.campaign.pairs.candidates import PairAnswers, answers_about
 from earmark.campaign.policies import Proposal
@@ -28,7 +30,6 @@ from earmark.errors import ParameterError
 from earmark.store import kinds
 from earmark.store.desk import Desk
 from earmark.store.folder import CampaignFolder, removed_by
-from earmark.store.inputs import Removed
 from earmark.store.leases import pending_items
 from earmark.store.recording import Recorded, record
 
@@ -177,40 +178,72 @@ class StoredPairCampaign(PairCampaign):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredQuestions:
-    """A campaign of kind order or lists: its answers so far.
+class StoredOrderCampaign(OrderCampaign):
+    """A campaign of kind order in a folder; see :class:`earmark.campaign.order_campaign.OrderCampaign`."""
 
-    Parameters
-    ----------
-    folder : CampaignFolder
-    log : AnswerLog
-    """
-
-    folder: CampaignFolder
-    log: AnswerLog
+    folder: CampaignFolder = field(kw_only=True)
+    log: AnswerLog = field(kw_only=True)
 
     @classmethod
-    def read(cls, folder: CampaignFolder) -> StoredQuestions:
+    def read(cls, folder: CampaignFolder) -> StoredOrderCampaign:
         """Read the campaign of an open folder."""
-        return cls(folder, folder.store.log(without=UNREAD))
+        log = folder.store.log(without=UNREAD)
+        problem = kinds.order_problem(folder.runs(removed_by(log)), folder.settings)
+        return cls(problem, kinds.rankings_of(log), folder=folder, log=log)
 
-    def refreshed(self) -> StoredQuestions:
+    def refreshed(self) -> StoredOrderCampaign:
         """Return the campaign with everything that happened since; itself where nothing did."""
         log = _newer(self.log, self.folder)
-        return self if log is self.log else StoredQuestions(self.folder, log)
+        if log is self.log:
+            return self
+        if removed_by(log) != removed_by(self.log):
+            return StoredOrderCampaign.read(self.folder)
+        return replace(self, rankings=kinds.rankings_of(log), log=log)
 
     @property
     def desk(self) -> Desk:
         """Where assessors get questions and hand in answers."""
         return self.folder.desk
 
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredListCampaign(ListCampaign):
+    """A campaign of kind lists in a folder; see :class:`earmark.campaign.list_campaign.ListCampaign`."""
+
+    folder: CampaignFolder = field(kw_only=True)
+    log: AnswerLog = field(kw_only=True)
+
+    @classmethod
+    def read(cls, folder: CampaignFolder) -> StoredListCampaign:
+        """Read the campaign of an open folder."""
+        log = folder.store.log(without=UNREAD)
+        problem = kinds.list_problem(folder.runs(removed_by(log)), folder.settings)
+        return cls(problem, kinds.list_answers_of(log), folder=folder, log=log)
+
+    def refreshed(self) -> StoredListCampaign:
+        """Return the campaign with everything that happened since; itself where nothing did."""
+        log = _newer(self.log, self.folder)
+        if log is self.log:
+            return self
+        if removed_by(log) != removed_by(self.log):
+            return StoredListCampaign.read(self.folder)
+        return replace(self, answers=kinds.list_answers_of(log), log=log)
+
     @property
-    def removed(self) -> Removed:
-        """What left the collection."""
-        return removed_by(self.log)
+    def desk(self) -> Desk:
+        """Where assessors get questions and hand in answers."""
+        return self.folder.desk
 
 
-AnyStored = StoredCampaign | StoredPairCampaign | StoredQuestions
+AnyStored = StoredCampaign | StoredPairCampaign | StoredOrderCampaign | StoredListCampaign
+"""A campaign in a folder, of whatever kind."""
+
+_OF_KIND: dict[str, type[StoredCampaign | StoredPairCampaign | StoredOrderCampaign | StoredListCampaign]] = {
+    "grade": StoredCampaign,
+    "prefer": StoredPairCampaign,
+    "order": StoredOrderCampaign,
+    "lists": StoredListCampaign,
+}
 
 
 def open_campaign(path: str | os.PathLike[str], *, read_only: bool = False) -> AnyStored:
@@ -225,9 +258,9 @@ def open_campaign(path: str | os.PathLike[str], *, read_only: bool = False) -> A
 
     Returns
     -------
-    StoredCampaign
-        For the kind grade: a :class:`~earmark.campaign.campaign.Campaign`. For the kind prefer a
-        :class:`StoredPairCampaign`, for the others :class:`StoredQuestions`.
+    StoredCampaign, StoredPairCampaign, StoredOrderCampaign or StoredListCampaign
+        For the kinds grade, prefer, order and lists; that of the kind grade is a
+        :class:`~earmark.campaign.campaign.Campaign`.
 
     Raises
     ------
@@ -241,9 +274,7 @@ def open_campaign(path: str | os.PathLike[str], *, read_only: bool = False) -> A
 
 def read_stored(folder: CampaignFolder) -> AnyStored:
     """Read the campaign of an open folder, whatever its kind."""
-    if folder.settings.kind == "grade":
-        return StoredCampaign.read(folder)
-    return StoredPairCampaign.read(folder) if folder.settings.kind == "prefer" else StoredQuestions.read(folder)
+    return _OF_KIND[folder.settings.kind].read(folder)
 
 
 def _pending(folder: CampaignFolder) -> list[tuple[str, str, str]]:

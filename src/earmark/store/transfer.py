@@ -28,7 +28,17 @@ from earmark.store.folder import DATABASE, CampaignFolder, keep_password, refuse
 from earmark.store.inputs import FOLDER as INPUTS
 from earmark.store.migrate import current_version, migrate
 from earmark.store.migrate import run as run_migration
-from earmark.store.schema import DERIVED, VERSION, VERSION_TABLE, campaigns, invitations, people, texts
+from earmark.store.schema import (
+    DERIVED,
+    VERSION,
+    VERSION_TABLE,
+    campaigns,
+    invitations,
+    people,
+    sessions,
+    sittings,
+    texts,
+)
 from earmark.store.settings import NAME, Settings
 from earmark.store.store import Store, from_moment, read_events, utc_now
 
@@ -388,5 +398,5 @@ def _copy(source: sa.Connection, target: sa.Connection, row: Any, shown: str) ->
 
 def _leave_log_alone(connection: sa.Connection, campaign: int) -> None:
     """Delete everything of a copy that nobody uses any more but its log; identities must not stay behind."""
-    for table in (*DERIVED, people, invitations, texts):
+    for table in (*DERIVED, people, invitations, sessions, sittings, texts):
         connection.execute(sa.delete(table).where(table.c.campaign == campaign))

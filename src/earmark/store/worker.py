@@ -3,7 +3,8 @@
 A worker reads what is new in the log, concludes, and puts what to ask next into the queue. One worker serves a
 campaign at a time, whichever process it runs in; another takes over when that process ends
 (:meth:`earmark.store.database.Database.exclusive`). Without a worker, questions are given out all the same, in the
-order of the guaranteed sample.
+order of the guaranteed sample. Why there are no new estimates is kept in the store, so that the organiser sees it
+whichever process serves the page.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,16 +23,22 @@ from earmark.store.folder import CampaignFolder, removed_by
 from earmark.store.leases import expire
 from earmark.store.organising import set_state
 from earmark.store.people import erase_expired
-from earmark.store.questions import FRESH, propose_next
+from earmark.store.questions import FRESH, any_waiting, propose_next
 from earmark.store.schema import assignments, estimates, questions
-from earmark.store.status import summary_of
 from earmark.store.store import Change
-from earmark.store.stored import AnyStored, StoredPairCampaign, StoredQuestions, read_stored
+from earmark.store.stored import AnyStored, StoredCampaign, StoredPairCampaign, read_stored
+from earmark.store.summaries import summary_of
 
 _log = logging.getLogger("earmark.worker")
 
 QUEUE = 20
 """The least number of questions that the queue is filled up to."""
+
+LAST_ESTIMATE = 5.0
+"""How many seconds an estimate that is under way has to end when a server stops; nothing is lost with it."""
+
+_CUT_DOWN = '{"progress"'
+"""How the body of an earlier estimate begins, of which no more is kept."""
 
 
 @dataclass
@@ -42,6 +50,8 @@ class Worker:
     folder : CampaignFolder
     every : float
         How many seconds pass between two looks at the log.
+    failure : str, optional
+        Why there are no new estimates.
     """
 
     folder: CampaignFolder
@@ -55,12 +65,16 @@ class Worker:
         database, task = self.folder.store.database, f"worker {self.folder.settings.id}"
         while not stopped.is_set():
             try:
-                with database.exclusive(task) as mine:
-                    while mine and not stopped.is_set():
+                with database.exclusive(task) as is_mine:
+                    # Asked before every look: the right is lost with the connection, and another process takes it.
+                    while not stopped.is_set() and is_mine():
                         self.look()
                         stopped.wait(self.every)
+            except StoreError as error:
+                # The database is away: it is tried again, and the pages say so themselves.
+                self._note(error)
             except Exception as error:
-                # The database is away, or a mistake of ours: it is tried again, and questions go on meanwhile.
+                # A mistake of ours: it is tried again, and questions go on meanwhile.
                 self._fail(error)
             stopped.wait(self.every)
 
@@ -77,8 +91,8 @@ class Worker:
         try:
             folder = self.folder.current()
         except InputError as error:
-            # Somebody is editing the file; what it said before holds until it is right.
-            self._fail(error)
+            # Somebody is editing the file; what it said before holds until it is right, and the pages say so.
+            self._note(error)
             folder = self.folder
         if folder is not self.folder:
             self.folder, self.campaign = folder, None
@@ -104,19 +118,28 @@ class Worker:
         if before is None or removed_by(before.log) != removed_by(campaign.log):
             self.folder.follow_removals(removed_by(campaign.log))
         self.campaign = campaign
-        done, proposals = _next_questions(campaign, QUEUE + 4 * self._active())
-        body = None if isinstance(campaign, StoredQuestions) else summary_of(campaign)
+        decision = None if campaign.look is None else campaign.look.decision
+        done, body = decision is not None and decision.stop, summary_of(campaign)
 
-        def act(change: Change) -> int:
+        def conclude(change: Change) -> None:
+            if change.row["failure"] is not None:
+                change.update(failure=None)
             expire(change, self.folder.rules)
-            if done is not None and change.row["state"] == "open":
-                set_state(change, "stopped", done)
+            # Every item may have a judgment while some questions are to be answered by more people.
+            waits = decision is not None and decision.exhausted and any_waiting(change)
+            if decision is not None and decision.stop and not waits and change.row["state"] == "open":
+                set_state(change, "stopped", decision.reason)
+            _keep(change, campaign.log.next_sequence - 1, body)
+
+        # Estimates first: choosing questions for many people takes longer.
+        self.folder.store.write(conclude)
+        proposals = [] if done else _next_questions(campaign, QUEUE + self._active())
+
+        def propose(change: Change) -> int:
             propose_next(change, proposals)
-            if body is not None:
-                _keep(change, campaign.log.next_sequence - 1, body)
             return int(change.row["next_sequence"]) - 1
 
-        self._seen = (self.folder.store.write(act), not proposals)
+        self._seen = (self.folder.store.write(propose), not proposals)
 
     def _waiting(self, connection: sa.Connection) -> tuple[int, bool]:
         """Return how many proposals wait, and whether a lease has ended."""
@@ -132,38 +155,49 @@ class Worker:
         count = sa.select(sa.func.count(sa.distinct(given.assessor))).where(mine)
         return int(self.folder.store.read(lambda connection: connection.execute(count).scalar()) or 0)
 
+    def _note(self, error: Exception) -> str:
+        """Write to the log of the program why there are no new estimates, once."""
+        said = str(error) or type(error).__name__
+        if self.failure != said:
+            _log.warning("estimates wait: %s", said)
+        self.failure = said
+        return said
+
     def _fail(self, error: Exception) -> None:
-        if self.failure != str(error):
-            _log.warning("estimates wait: %s", error)
-        self.failure = str(error)
+        """Tell the organiser why there are no new estimates."""
+        said, store = self._note(error), self.folder.store
+
+        # The store may be what failed.
+        with suppress(Exception):
+            if store.row["failure"] != said:
+                store.write(lambda change: change.update(failure=said))
 
 
-def _next_questions(campaign: AnyStored, n: int) -> tuple[str | None, list[tuple[str, str, str, bool]]]:
-    """Return why to stop, if so, and what to ask next."""
-    if isinstance(campaign, StoredQuestions):
-        return None, []
+def _next_questions(campaign: AnyStored, n: int) -> list[tuple[str, str, str, bool]]:
+    """Return what to ask next: query, document, other, and whether it belongs to the guaranteed sample."""
     if isinstance(campaign, StoredPairCampaign):
-        if campaign.look.decision.stop:
-            return campaign.look.decision.reason, []
         # The documents of a pair stand in the order of their ids in the store.
         asked = campaign.questions(campaign.propose(n)).select("query", "a", "b").rows()
-        return None, [(query, min(a, b), max(a, b), False) for query, a, b in asked]
-    look = campaign.look
-    if look is not None and look.decision.stop:
-        return look.decision.reason, []
+        return [(query, min(a, b), max(a, b), False) for query, a, b in asked]
+    if not isinstance(campaign, StoredCampaign):
+        # Rankings and lists are asked for in the order that was drawn when the campaign was made.
+        return []
     proposal = campaign.propose(n)
-    if look is None and not len(proposal):
-        return None, []
-    return None, [
-        (query, document, "", sampled) for query, document, _, sampled in campaign.proposal_frame(proposal).iter_rows()
-    ]
+    if campaign.look is None and not len(proposal):
+        return []
+    frame = campaign.proposal_frame(proposal)
+    return [(query, document, "", sampled) for query, document, _, sampled in frame.iter_rows()]
 
 
 def _keep(change: Change, sequence: int, body: dict[str, Any]) -> None:
-    """Keep an estimate; of earlier ones the numbers stay, for a picture of how confidence grew."""
+    """Keep an estimate; of earlier ones the numbers and the progress stay, for a picture of how it went."""
     table = estimates.c
     mine = table.campaign == change.campaign
-    change.connection.execute(sa.update(estimates).where(mine, table.body.is_not(None)).values(body=None))
+    whole = sa.and_(mine, table.body.is_not(None), table.body.not_like(f"{_CUT_DOWN}%"))
+    for row in change.connection.execute(sa.select(table.sequence, table.body).where(whole)).fetchall():
+        kept = json.dumps({"progress": json.loads(row.body).get("progress")}, ensure_ascii=False)
+        this = sa.and_(mine, table.sequence == row.sequence)
+        change.connection.execute(sa.update(estimates).where(this).values(body=kept))
     change.connection.execute(sa.delete(estimates).where(mine, table.sequence == sequence))
     change.connection.execute(
         sa.insert(estimates).values(
@@ -173,6 +207,6 @@ def _keep(change: Change, sequence: int, body: dict[str, Any]) -> None:
             judged=body["judged"],
             mean_confidence=body["mean_confidence"],
             min_confidence=body["min_confidence"],
-            body=json.dumps(body, ensure_ascii=False),
+            body=json.dumps(body, ensure_ascii=False, allow_nan=False),
         )
     )
