@@ -4,13 +4,13 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint slow bench docs clean
+.PHONY: demo test lint slow bench bench-web docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
 	$(BIN)/earmark demo
 
-test: $(VENV)/.test lint
+test: $(VENV)/.test $(VENV)/.browser lint
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.test
@@ -20,13 +20,18 @@ lint: $(VENV)/.test
 	$(BIN)/lint-imports
 
 # Checks and studies that take longer than a test should.
-slow: $(VENV)/.test
+slow: $(VENV)/.test $(VENV)/.browser $(VENV)/.webkit
 	$(BIN)/python -m pytest -m slow
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.evaluate
 	$(BIN)/python -m benchmarks.ordinal
 	$(BIN)/python -m benchmarks.simulate
+
+# Assessors at once over real sockets, on SQLite and on PostgreSQL: some twelve minutes.
+bench-web: $(VENV)/.test
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.web.load
 
 # The pages, into site/index.html: open it in a browser, no server is needed.
 docs: $(VENV)/.test
@@ -48,3 +53,13 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/.test: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[all,test,docs]'
 	touch $@ $(VENV)/.demo
+
+# The tests of the web app drive a real browser: one that is there, else Debian's, else Playwright's own.
+$(VENV)/.browser: $(VENV)/.test
+	$(BIN)/python tests/browser/browsers.py
+	touch $@
+
+# WebKit, the engine of Safari, is tested by 'make slow': Debian's, installed where that is allowed.
+$(VENV)/.webkit: $(VENV)/.test
+	$(BIN)/python tests/browser/webkit.py
+	touch $@

@@ -57,7 +57,7 @@ def export_answers(
     what: Annotated[What, option("WHAT")] = "judgments",
     people: Annotated[Naming, option("HOW")] = "pseudonyms",
 ) -> None:
-    """Write the judgments, all answers or the whole log of a campaign to a file.
+    """Write the judgments, all answers, the rankings of experts or the whole log of a campaign to a file.
 
     In CSV, a cell that a spreadsheet would compute (it begins with =, +, -, @ or a tab) gets a quotation mark before
     it; JSONL and Parquet hold everything as it is.
@@ -70,8 +70,10 @@ def export_answers(
         The file. The ending names the format: .csv, .parquet or .jsonl; for judgments of kind grade, anything else is
         TREC qrels with one gain per item.
     what
-        What to write: judgments, those that count now; answers, all of them, corrected, late and traps included; log,
-        every event.
+        What to write: judgments, those that count now; answers, all of them, corrected, late and traps included;
+        rankings, what experts put into order, for kind order: a file of runs in which every expert is a system,
+        without documents after the cut and without queries that one expert alone ranked, as 'earmark crowd groups
+        --rankings' takes it; log, every event.
     people
         How assessors are called: pseudonyms; names; or none, which leaves out times, comments and file names too.
 
@@ -79,6 +81,7 @@ def export_answers(
     --------
     earmark export study -o judgments.qrels
     earmark export study -o answers.csv --what answers --people none
+    earmark export study -o rankings.tsv --what rankings
     earmark export study -o log.jsonl --what log
     """
     from earmark.wording import counted

@@ -186,8 +186,9 @@ def media(
         for note in manifest.notes:
             out.note(note)
         parts = sum(len(medium.parts) for medium in manifest.media)
-        row = {"campaign": str(folder), "media": len(manifest.media), "files": parts}
-        print_row(out, row, f"{folder}: {parts:,} files of {len(manifest.media):,} queries and documents are ready")
+        ids = sum(medium.role != "twin" for medium in manifest.media)
+        row = {"campaign": str(folder), "media": ids, "files": parts}
+        print_row(out, row, f"{folder}: {parts:,} files of {ids:,} queries and documents are ready")
 
 
 def _change(folder: Path, chosen: Chosen, reason: str, out: Output, *, back: bool) -> None:

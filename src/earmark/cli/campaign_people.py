@@ -15,6 +15,7 @@ def invite(
     out: Output,
     names: Annotated[list[str] | None, argument("NAME")] = None,
     open_seats: Annotated[int | None, option("N", "--open", min=1)] = None,
+    pilot: Annotated[bool, option()] = False,
 ) -> None:
     """Make links for assessors: one for each name, or one that several people may use.
 
@@ -28,12 +29,15 @@ def invite(
     names
         The people, one name or more.
     open_seats
-        Make one link that this many people may use, whatever their names.
+        Make one link that this many people may use, whatever their names. Everybody who joins gets a link of their own.
+    pilot
+        The links are for trying the campaign out: the same pages and questions, and none of the answers counts.
 
     Examples
     --------
     earmark invite study Ann Bob
     earmark invite study --open 20
+    earmark invite study Cid --pilot
     """
     import polars as pl
 
@@ -43,15 +47,18 @@ def invite(
     if twice is not None:
         raise ParameterError(f"'{twice}' is there twice: two people need two names")
     with opened(folder, out) as campaign:
-        from earmark.store.people import invite, invite_openly
+        from earmark.store.links import invite, invite_openly
         from earmark.store.sections import People
 
-        made = invite(campaign.store, names) if names else [invite_openly(campaign.store, open_seats or 1)]
+        if names:
+            made = invite(campaign.store, names, pilot=pilot)
+        else:
+            made = [invite_openly(campaign.store, open_seats or 1, pilot=pilot)]
         address = campaign.settings.people.address
         if address == People().address:
             out.note(
-                f"the links work on this computer only: name the address that others reach it by, with "
-                f"'earmark set {folder} people.address=https://…', and invite again"
+                f"the links work on this computer only, while 'earmark serve {folder}' runs: name the address that "
+                f"others reach it by, with 'earmark set {folder} people.address=https://…', and invite again"
             )
         rows = [{"name": one.name, "link": one.link(address)} for one in made]
         if not out.for_people:

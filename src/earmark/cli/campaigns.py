@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LIBRARIES = ("sqlalchemy", "alembic", "tomlkit")
 
 # Choices are spelt out here, so that help needs no imports.
-What = Literal["judgments", "answers", "log"]
+What = Literal["judgments", "answers", "rankings", "log"]
 Naming = Literal["pseudonyms", "names", "none"]
 Kind = Literal["grade", "prefer", "order", "lists"]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 from earmark.cli.command import option
 from earmark.cli.options import OUTPUT, Seed
 from earmark.cli.output import Column, Output, number
+from earmark.errors import ParameterError
 
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
@@ -28,7 +29,9 @@ _QUERIES_TO_HEAR = 6
 
 def demo(
     ask: Annotated[bool, option()] = False,
+    serve: Annotated[bool, option()] = False,
     out: Annotated[Path, option("DIR")] = Path("earmark-demo"),
+    port: Annotated[int, option("PORT", min=0, max=65535)] = 8000,
     seed: Seed = 0,
     quiet: Annotated[bool, option("", "-q", panel=OUTPUT)] = False,
 ) -> None:
@@ -42,14 +45,20 @@ def demo(
     ----------
     ask
         Judge yourself: listen to the clips on a page and type your grades. Asked again, it goes on where you stopped.
+    serve
+        Judge in the browser: a real campaign with this music, a link to judge and one to watch the ranking form.
+        Asked again, it goes on where you stopped. It needs the extra web too.
     out
         The folder to write to; it is made if it is not there.
+    port
+        With --serve, the port to listen on; 0 takes a free one.
     quiet
         No messages and no progress bar on standard error, only errors.
 
     Examples
     --------
     earmark demo
+    earmark demo --serve
     earmark demo --ask
     earmark demo --out somewhere --seed 7
     """
@@ -60,6 +69,11 @@ def demo(
     need_matplotlib()
     load_soundfile("the demonstration")
     load_librosa("the demonstration")
+    if ask and serve:
+        raise ParameterError("--ask is for the terminal and --serve for the browser: choose one")
+    if serve:
+        _serve(screen, out, seed, port)
+        return
     files, made = _make(screen, out, seed)
     _introduce(screen, made, files)
     if ask:
@@ -78,6 +92,8 @@ def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoColle
     files = DemoFiles(folder)
     try:
         files.clips.mkdir(parents=True, exist_ok=True)
+        # Until all of it is made anew, the folder holds a mixture.
+        files.mark.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(expected="a folder to write to", got=str(error.strerror), path=folder) from None
 
@@ -87,7 +103,42 @@ def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoColle
     with screen.progress(number_of_songs(), "making music and listening to it") as advance:
         made = make_collection(seed, on_song=keep, on_sound=lambda: advance(1))
     write_collection(made, files)
+    files.remember(seed)
     return files, made
+
+
+def _serve(screen: Output, folder: Path, seed: int, port: int) -> None:
+    """Serve the demonstration as a campaign, in which whoever has the link judges."""
+    from earmark.cli.campaigns import require_store
+    from earmark.cli.serve import address_of, free_port, require_web
+    from earmark.demo.collection import DemoFiles
+
+    require_store()
+    require_web()
+    from earmark.demo.campaign import demo_links, open_demo_campaign
+    from earmark.web.serving import Serving
+    from earmark.web.serving import serve as run
+
+    files, host = DemoFiles(folder), "127.0.0.1"
+    found = free_port(host, port)
+    address = address_of(host, found)
+    # A campaign that is there has all that is needed and goes on; so do songs that an earlier run has made.
+    if not files.campaign.exists() and not files.are_there(seed):
+        files, made = _make(screen, folder, seed)
+        _introduce(screen, made, files)
+    with open_demo_campaign(
+        files, seed=seed, address=address, bar=lambda total: screen.progress(total, "preparing clips")
+    ) as campaign:
+        secret, invitation = demo_links(campaign)
+        elsewhere = "" if folder == Path("earmark-demo") else f" --out {shlex.quote(str(folder))}"
+        screen.show_whole(
+            f"Judge by ear:            {invitation.link(address)}",
+            f"Watch the ranking form:  {address}/organise#{secret}\n",
+            f"Open both in a browser, side by side. The campaign is in {files.campaign}; Ctrl-C ends the server, and",
+            f"'{_program()} demo --serve{elsewhere}' goes on where you stopped.",
+        )
+        sys.stdout.flush()
+    run(Serving(files.campaign, host, found))
 
 
 def _introduce(screen: Output, made: DemoCollection, files: DemoFiles) -> None:
@@ -264,7 +315,8 @@ def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path, report: Pat
     if report.exists():
         screen.show_whole(f"The report:       {report.resolve().as_uri()}")
     screen.show_whole(
-        f"Listen yourself:  {listening.resolve().as_uri()}\n",
+        f"Listen yourself:  {listening.resolve().as_uri()}",
+        f"Judge by ear:     {program} demo --serve\n",
         "Try more with these files, and then with your own:",
         f"  {program} rank {runs} {known}",
         f"  {program} next {runs} {known} -n 10",

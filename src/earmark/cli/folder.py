@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from earmark.data.runs import Runs
     from earmark.store.folder import CampaignFolder
     from earmark.store.settings import Settings
-    from earmark.store.stored import StoredCampaign, StoredPairCampaign
+    from earmark.store.stored import StoredCampaign, StoredListCampaign, StoredOrderCampaign, StoredPairCampaign
 
 _SETTINGS = "campaign.toml"
 # What a folder has itself, and what cannot differ even for a look.
@@ -111,10 +111,10 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
         if given.get(name):
             hint = f"'earmark import {path} FILE' brings answers in" if name != "phase" else "they have no phases"
             raise ParameterError(f"{option}: the answers are those of the campaign {path}; {hint}")
-    if settings.kind == "prefer" and "predictor" in options:
+    if settings.kind != "grade" and "predictor" in options:
         other = next((name for name in _OF_GRADES if given.get(name)), None)
         if other is not None:
-            raise ParameterError(f"--{other.replace('_', '-')} is no option of a campaign of kind prefer")
+            raise ParameterError(f"--{other.replace('_', '-')} is no option of a campaign of kind {settings.kind}")
     values: dict[str, Any] = {
         "judgments": str(path),
         "scale": settings.judging.scale,
@@ -130,6 +130,8 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
         "needed": settings.judging.judgments_per_item,
         "k": how.depth,
         "group_by_query": settings.judging.group_by_query,
+        "seconds": settings.recruiting.seconds_per_answer,
+        "cost": _reward_per_answer(settings) or None,
         **{name: _path(path, getattr(inputs, name)) for name in _FILES},
     }
     plain = ("policy", "stop", "margin", "inference", "target", "anytime", "whole_queries", "audit", "level")
@@ -152,6 +154,15 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
         if name in given and given[name] is not None and str(given[name]) != str(values[name]):
             raise ParameterError(_cannot_change(settings, name, setting))
     return {name: value for name, value in values.items() if name in options and value is not None}
+
+
+def _reward_per_answer(settings: Settings) -> float:
+    return settings.recruiting.reward / settings.recruiting.answers_per_assignment
+
+
+def pays_by_assignment(settings: Settings, cost: float) -> bool:
+    """Tell whether the cost of an answer is that of the settings, which pay for whole assignments."""
+    return settings.recruiting.reward > 0 and cost == _reward_per_answer(settings)
 
 
 def _cannot_change(settings: Settings, name: str, setting: str) -> str:
@@ -281,14 +292,11 @@ def require_kind(folder: CampaignFolder, kind: str) -> None:
     found = folder.settings.kind
     if found == kind:
         return
-    if found in ("order", "lists"):
-        raise ParameterError(
-            f"{folder.path}: no conclusions are drawn from campaigns of kind {found} yet; "
-            f"'earmark export {folder.path} -o answers.csv' gives the answers"
-        )
     instead = {
-        "prefer": "'earmark rank', 'next' and 'preferences' take it",
-        "grade": "'earmark rank', 'next' and 'evaluate' take it",
+        "prefer": "'earmark rank', 'report', 'next' and 'preferences' take it",
+        "grade": "'earmark rank', 'report', 'next' and 'evaluate' take it",
+        "order": "'earmark rank', 'report', 'status' and 'export --what rankings' take it",
+        "lists": "'earmark rank', 'report', 'status' and 'export' take it",
     }[found]
     raise ParameterError(f"{folder.path} is a campaign of kind {found}, and this takes kind {kind}; {instead}")
 
@@ -433,3 +441,31 @@ def load_stored_pairs(
     if settings is folder.settings:
         return campaign
     return StoredPairCampaign._of(folder, build_pair_problem(path, settings, removed_by(campaign.log)), campaign.log)
+
+
+def load_stored_orders(out: Output, path: Path, wanted: Mapping[str, Any]) -> StoredOrderCampaign:
+    """Return the campaign of kind order in a folder, with other settings where they were asked for."""
+    from earmark.store.kinds import order_problem
+    from earmark.store.stored import StoredOrderCampaign
+
+    folder = open_folder(path, out)
+    require_kind(folder, "order")
+    settings = _view(out, folder, wanted)
+    campaign = StoredOrderCampaign.read(folder)
+    if settings is folder.settings:
+        return campaign
+    return replace(campaign, problem=order_problem(folder_runs(path), settings))
+
+
+def load_stored_lists(out: Output, path: Path, wanted: Mapping[str, Any]) -> StoredListCampaign:
+    """Return the campaign of kind lists in a folder, with other settings where they were asked for."""
+    from earmark.store.kinds import list_problem
+    from earmark.store.stored import StoredListCampaign
+
+    folder = open_folder(path, out)
+    require_kind(folder, "lists")
+    settings = _view(out, folder, wanted)
+    campaign = StoredListCampaign.read(folder)
+    if settings is folder.settings:
+        return campaign
+    return replace(campaign, problem=list_problem(folder_runs(path), settings))

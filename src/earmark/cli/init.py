@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+import typer
+
 from earmark.cli.campaigns import CampaignPath, Kind, print_row, require_store, say, store_address
 from earmark.cli.command import option
 from earmark.cli.options import (
@@ -64,12 +66,16 @@ class Asking:
     ----------
     kind
         What people are asked: grade, how good a document is; prefer, which of two is better; order, in which order
-        several belong; lists, which of two lists is better.
+        several belong; lists, which of two lists is better. Kinds order and lists stop by width, budget (of answers) or
+        none, which is their rule when --stop is omitted.
     scale
         What documents are judged on, for kind grade: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains
         such as 0,1,3,7.
+    also
+        A second scale to answer the same question on, such as broad beside fine; it is kept and does not count.
     judgments_per_item
-        How many people answer the same question.
+        How many people answer the same question: 1 when omitted; 4 for kind order, as with fewer rankings no test can
+        tell two documents apart.
     more_on_disagreement
         How many more are asked where they disagree.
     group_by_query
@@ -84,11 +90,20 @@ class Asking:
         several people judged alike and queries beside themselves become traps.
     consent
         The text that assessors agree to before their first question.
+    questionnaire
+        What assessors are asked about themselves, once: a TOML file with tables [[question]].
+    training
+        Questions with their right answers, which assessors answer before their first question: a table with the columns
+        query, document, gain (or other and choice) and feedback.
+    minimum_seconds
+        For how many seconds every sound has to be heard before an answer is accepted.
+    language
+        The language of the pages on which people judge: en or es.
     candidates
         The pairs of documents to ask about, for kind prefer: a table with the columns query, a and b. When omitted,
         every two documents among the first of any lists.
     depth
-        How many ranks of a list count, for the kinds prefer and lists.
+        How many ranks of a list count, for the kinds prefer, order and lists.
     lease_minutes
         How long a question stays reserved for the person who sees it.
     package_days
@@ -102,13 +117,18 @@ class Asking:
     panel: ClassVar[str] = _PEOPLE
     kind: Annotated[Kind, option("KIND")] = "grade"
     scale: Annotated[str | None, option("SCALE")] = None
-    judgments_per_item: Annotated[int, option("K", min=1)] = 1
+    also: Annotated[str | None, option("SCALE", rare=True)] = None
+    judgments_per_item: Annotated[int | None, option("K", min=1)] = None
     more_on_disagreement: Annotated[int, option("N", min=0, rare=True)] = 2
     group_by_query: Annotated[bool, option()] = False
     answers_per_assessor: Annotated[int | None, option("N", min=1)] = None
     traps: Annotated[Path | None, option("FILE")] = None
     trap_rate: Annotated[str, option("SHARE")] = "1/6"
     consent: Annotated[Path | None, option("FILE")] = None
+    questionnaire: Annotated[Path | None, option("FILE", rare=True)] = None
+    training: Annotated[Path | None, option("FILE", rare=True)] = None
+    minimum_seconds: Annotated[float, option("SEC", min=0, rare=True)] = 3.0
+    language: Annotated[Literal["en", "es"], option("NAME", rare=True)] = "en"
     candidates: Annotated[Path | None, option("FILE", rare=True)] = None
     depth: Annotated[int, option("K", "-k", min=1)] = 20
     lease_minutes: Annotated[float, option("MIN", rare=True)] = 10.0
@@ -149,6 +169,7 @@ class Showing:
 
 
 def init(
+    context: typer.Context,
     folder: CampaignPath,
     inputs: Inputs,
     asking: Asking,
@@ -195,6 +216,7 @@ def init(
     earmark init study runs.tsv --metadata metadata.csv --scale broad -m AG@5
     earmark init study a.run b.run --scale fine --media songs --judgments-per-item 3 --consent consent.md
     earmark init pairs runs.tsv --kind prefer --depth 5 --media-map media.csv --stop top:1
+    earmark init side-by-side runs.tsv --kind lists --depth 5 --stop width:0.2
     earmark init study runs.tsv --scale broad --audit 0.2 --store postgresql://earmark@server/campaigns
     """
     require_store()
@@ -207,6 +229,7 @@ def init(
     from earmark.store.showing import prepare_shown
 
     refuse_taken(folder)
+    stop = _stop(context, asking, stopping)
     address = store_address(store, folder)
     external = predicting.predictor.startswith(_EXTERNAL)
     scale = _scale(asking, PredictorChoice(predicting.predictor, predicting.model, inputs.encoding), out)
@@ -221,6 +244,8 @@ def init(
         "candidates": asking.candidates,
         "traps": asking.traps,
         "consent": asking.consent,
+        "questionnaire": asking.questionnaire,
+        "training": asking.training,
         "media_map": showing.media_map,
     }
     copies: dict[Path, Path] = {}
@@ -250,7 +275,7 @@ def init(
                 depth=asking.depth,
                 predictor=EXTERNAL if external else predicting.predictor,
                 policy=policy,
-                stop=stopping.stop,
+                stop=stop,
                 margin=stopping.margin,
                 inference=concluding.inference,
                 target=concluding.target,
@@ -293,12 +318,14 @@ def init(
 
 def _sections(asking: Asking, showing: Showing, scale: str | None) -> dict[str, Any]:
     """Return the sections about people and what they are shown."""
-    from earmark.store.sections import Judging, Media, People, Traps
+    from earmark.campaign.order_campaign import ENOUGH_RANKINGS
+    from earmark.store.sections import Judging, Media, Pages, People, Traps
 
     return {
         "judging": Judging(
             scale=scale,
-            judgments_per_item=asking.judgments_per_item,
+            also=asking.also,
+            judgments_per_item=asking.judgments_per_item or (ENOUGH_RANKINGS if asking.kind == "order" else 1),
             more_on_disagreement=asking.more_on_disagreement,
             group_by_query=asking.group_by_query,
             answers_per_assessor=asking.answers_per_assessor,
@@ -308,6 +335,7 @@ def _sections(asking: Asking, showing: Showing, scale: str | None) -> dict[str, 
         "traps": Traps(
             rate=_share(asking.trap_rate), sources=("agreed", "self", *(["list"] if asking.traps is not None else []))
         ),
+        "pages": Pages(language=asking.language, minimum_seconds=asking.minimum_seconds),
         "people": People(retention_days=asking.retention_days, address=asking.address),
         "media": Media(
             folder=None if showing.media is None else str(showing.media.resolve()),
@@ -344,7 +372,8 @@ def _report(made: CampaignFolder, out: Output) -> None:
     systems, queries = counted(len(runs.systems), "system"), counted(len(runs.queries), "query", "queries")
     print_row(out, row, f"{path}: {systems}, {queries}, {items:,} {_QUESTIONS[settings.kind]}")
     how = settings.estimates
-    stop = {"grade": f" ({how.measure}, until {how.stop})", "prefer": f" (until {how.stop})"}.get(settings.kind, "")
+    until = "until every question is answered" if how.stop == "none" else f"until {how.stop}"
+    stop = f" ({how.measure}, {until})" if settings.kind == "grade" else f" ({until})"
     # Rankings and lists are compared where they can be heard.
     command = {"grade": "next", "prefer": "preferences next"}.get(settings.kind)
     judge = f"earmark {command} {path} -o batch.csv, fill it in, earmark import {path} batch.csv"
@@ -352,9 +381,17 @@ def _report(made: CampaignFolder, out: Output) -> None:
         out,
         f"settings: {path}/campaign.toml{stop}; you may edit it",
         *([f"to judge: {judge}"] if command is not None else []),
+        f"to judge in the browser and watch: earmark serve {path}",
         f"to invite people: earmark invite {path} NAME",
         f"to see how it goes: earmark status {path}",
     )
+
+
+def _stop(context: typer.Context, asking: Asking, stopping: Stopping) -> str:
+    """Return the stop rule; without --stop none, where the usual one asks for a confidence that a kind has not."""
+    source = context.get_parameter_source("stop")
+    given = source is not None and source.name == "COMMANDLINE"
+    return "none" if asking.kind in ("order", "lists") and not given else stopping.stop
 
 
 def _scale(asking: Asking, choice: Any, out: Output) -> str | None:

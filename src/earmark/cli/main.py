@@ -19,6 +19,7 @@ from earmark.cli import (
     campaign_answers,
     campaign_collection,
     campaign_copies,
+    campaign_pay,
     campaign_people,
     campaign_state,
     compare,
@@ -41,11 +42,13 @@ from earmark.cli import (
     plan,
     preferences,
     preferences_next,
+    preferences_plan,
     preferences_simulate,
     rank,
     report,
     reproduce,
     runs,
+    serve,
     simulate,
     status,
 )
@@ -98,6 +101,7 @@ add_command(app, "curves", curves.curves, _SCORES)
 add_command(preferences_app, "precision", preferences.precision)
 add_command(preferences_app, "rank", preferences_next.rank)
 add_command(preferences_app, "next", preferences_next.next_pairs)
+add_command(preferences_app, "plan", preferences_plan.plan)
 add_command(preferences_app, "simulate", preferences_simulate.simulate)
 add_command(app, "rank", rank.rank, _FEW)
 add_command(app, "next", next_command.next_items, _FEW)
@@ -109,7 +113,9 @@ add_command(app, "features", features.features, _FEW)
 add_command(app, "fit", fit.fit, _FEW)
 add_command(app, "init", init.init, _CAMPAIGN)
 add_command(app, "status", status.status, _CAMPAIGN)
+add_command(app, "serve", serve.serve, _CAMPAIGN)
 add_command(app, "invite", campaign_people.invite, _CAMPAIGN)
+add_command(app, "pay", campaign_pay.pay, _CAMPAIGN)
 add_command(app, "import", campaign_answers.import_answers, _CAMPAIGN)
 add_command(app, "export", campaign_answers.export_answers, _CAMPAIGN)
 add_command(app, "set", campaign_state.change_settings, _CAMPAIGN)

@@ -112,14 +112,19 @@ def _facts(found: dict[str, Any], settings: Any) -> dict[str, str]:
         "answers": f"{found['answers']:,}" + (f", and {found['late']:,} too late to count" if found["late"] else ""),
         "pending": f"{found['pending']:,} questions are with assessors" if found["pending"] else "nothing",
         "confidence": confidence,
-        "stop": ("yes: " if found["stop"] else f"not yet, until {settings.estimates.stop}: ")
-        + (reason or "no answers"),
+        "stop": ("yes: " if found["stop"] else _not_yet(settings.estimates.stop)) + (reason or "no answers"),
         "left out": f"{found['removed']:,} {items} left the collection" if found["removed"] else "",
         "store": found["store"],
     }
-    if found["kind"] in ("order", "lists"):
-        del facts["confidence"], facts["stop"]
+    if found["kind"] == "order":
+        # Experts agree or do not; no system is compared with another.
+        facts["confidence"] = ""
+    facts["concluded"] = found["said"] or ""
     return {name: text for name, text in facts.items() if text}
+
+
+def _not_yet(stop: str) -> str:
+    return "not yet: " if stop == "none" else f"not yet, until {stop}: "
 
 
 def changes(events: pl.DataFrame) -> pl.DataFrame:

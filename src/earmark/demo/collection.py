@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from earmark._version import __version__
 from earmark.audio.descriptors import Descriptors, describe_sound
 from earmark.audio.sound import write_sound
 from earmark.data.arrays import Floats
@@ -87,6 +88,21 @@ class DemoFiles:
         return self.folder / "content.npy"
 
     @property
+    def mark(self) -> Path:
+        """The seed that everything was made from, written when all of it was there."""
+        return self.folder / ".seed"
+
+    def are_there(self, seed: int) -> bool:
+        """Tell whether an earlier run has made everything from a seed."""
+        made = self.mark.is_file() and self.mark.read_text(encoding="utf-8") == _mark(seed)
+        clips = len(list(self.clips.glob(f"*{_ENDING}"))) == number_of_songs()
+        return made and clips and self.runs.is_file() and self.metadata.is_file()
+
+    def remember(self, seed: int) -> None:
+        """Note that everything was made from a seed."""
+        self.mark.write_text(_mark(seed), encoding="utf-8")
+
+    @property
     def clips(self) -> Path:
         """The songs themselves."""
         return self.folder / "clips"
@@ -126,6 +142,11 @@ class DemoFiles:
         """What a person at the terminal answered."""
         return self.folder / "my-judgments.csv"
 
+    @property
+    def campaign(self) -> Path:
+        """The campaign in which people judge in the browser."""
+        return self.folder / "campaign"
+
     def clip(self, song: str) -> Path:
         """Return the file of a song."""
         return self.clips / f"{song}{_ENDING}"
@@ -133,6 +154,11 @@ class DemoFiles:
     def addresses(self, songs: Iterable[Song]) -> dict[str, str]:
         """Return where the sound of every song is, as seen from a page in the folder."""
         return {song.name: f"{self.clips.name}/{self.clip(song.name).name}" for song in songs}
+
+
+def _mark(seed: int) -> str:
+    # Another version may make other music of the same seed.
+    return f"{seed} {__version__}"
 
 
 def number_of_songs() -> int:
