@@ -215,13 +215,14 @@ def test_media_are_prepared(cli: Cli, files: Files) -> None:
     manifest = json.loads((study / "media" / "manifest.json").read_text())
     assert {one["id"] for one in manifest["media"]} == {path.stem for path in songs.iterdir()}
     served = list((study / "media").glob("*.mp3"))
-    assert len(served) == 13
+    # Every query has a second recording, for traps.
+    assert len(served) == 16
     assert settings(study)["media"]["folder"] == str(songs)
     # The key keeps names, so that preparing again makes nothing anew.
     times = {path: path.stat().st_mtime_ns for path in served}
     again = cli("media", study)
     assert again.code == 0, again.err
-    assert again.rows[0]["files"] == 13
+    assert again.rows[0]["files"] == 16
     assert {path: path.stat().st_mtime_ns for path in (study / "media").glob("*.mp3")} == times
 
 

@@ -7,6 +7,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from earmark.cli.main import main
 from earmark.demo import collection
 
 WRITTEN = {"asked.csv", "clips", "content.ids.txt", "content.npy", "judgments.tsv", "listen.html", "metadata.csv"}
-WRITTEN |= {"progress.csv", "report.html", "runs.tsv"}
+WRITTEN |= {"progress.csv", "report.html", "runs.tsv", ".seed"}
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +141,46 @@ def test_what_is_missing_is_said_before_any_work(cli: Cli, tmp_path: Path, monke
     assert said.code == 2
     assert "the demonstration needs librosa, which is not installed: pip install 'earmark[audio]'" in said.err
     assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.slow
+def test_music_that_is_there_is_served_and_links_to_judge_stay_valid(
+    cli: Cli, shown: Said, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from earmark.store.folder import CampaignFolder
+    from earmark.store.links import find_link
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("it was made before")
+
+    made = tmp_path / "demo"
+    shutil.copytree(folder, made)
+    monkeypatch.setattr("earmark.web.serving.serve", lambda serving: None)
+    monkeypatch.setattr(collection, "make_collection", refuse)
+    tokens = []
+    for _ in range(2):
+        said = cli("demo", "--serve", "--port", "0", "--out", made)
+        assert said.code == 0, said.err
+        tokens.append(re.findall(r"/(?:judge/|organise#)(\S+)", said.out))
+    with CampaignFolder.open(made / "campaign") as campaign:
+        store = campaign.store
+        (ann, old), (again, new) = [
+            [store.read(lambda one, token=token: find_link(one, store.campaign, token)) for token in pair]
+            for pair in tokens
+        ]
+    assert ann is not None
+    assert again is not None
+    assert ann.assessor == again.assessor, "both are links of the same person"
+    assert old is None
+    assert new is not None
+    assert new.role == "organiser"
+
+
+def test_music_of_another_seed_or_half_of_it_is_made_anew(shown: Said, folder: Path, tmp_path: Path) -> None:
+    files = collection.DemoFiles(tmp_path / "demo")
+    assert not files.are_there(0)
+    shutil.copytree(folder, files.folder)
+    assert files.are_there(0)
+    assert not files.are_there(1)
+    next(files.clips.iterdir()).unlink()
+    assert not files.are_there(0)
