@@ -1,11 +1,9 @@
-"""Campaigns for the tests in a browser: with short sounds, made by ``earmark init``, served by ``earmark serve``."""
+"""Campaigns for the tests in a browser: with short sounds, made by ``earmark init``, and people who judge in them."""
 
 from __future__ import annotations
 
-import json
 import struct
 import subprocess
-import sys
 import time
 import urllib.request
 import zlib
@@ -185,20 +183,6 @@ def make_campaign(inputs: Path, name: str, folder: Path, settings: dict[str, Any
     assert main(command) == 0
     wanted = {key: value for key, value in {**USUAL, **own, **settings}.items() if not key.startswith("inputs.")}
     return CampaignFolder.open(folder).rewrite_settings(wanted)
-
-
-def serve(inputs: Path, name: str, folder: Path, settings: dict[str, Any], *, host: str = "127.0.0.1") -> Server:
-    """Make a campaign and serve it on a free port."""
-    opened = make_campaign(inputs, name, folder, settings)
-    where = ["--port", "0", "--host", host, "--format", "jsonl"]
-    command = [sys.executable, "-m", "earmark.cli", "serve", str(folder), *where]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    assert line, "the server did not start"
-    address = json.loads(line)["link"]
-    wait_for(f"{address}/health")
-    return Server(folder, process, address, opened)
 
 
 def wait_for(address: str, patience: float = 20) -> None:

@@ -109,6 +109,7 @@ def test_on_a_phone_and_in_spanish(server: Server, judge: Follow) -> None:
     eva.page.get_by_role("link", name="Español").click()
     begin = eva.page.get_by_role("button", name="Empezar")
     expect(begin).to_be_visible()
+    eva.page.wait_for_load_state("load")  # Before that, sizes may be those without the style sheet.
     assert eva.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     box = begin.bounding_box()
     assert box["height"] >= 44

@@ -407,7 +407,7 @@ class CampaignFolder:
                     continue
                 told = {"setting": one.setting, "from": one.before, "to": one.after}
                 change.append("changed", text=json.dumps(told, ensure_ascii=False))
-                said.append(f"{one.setting} changed from {_shown(one.before)} to {_shown(one.after)}")
+                said.append(str(one))
             change.update(settings=self.settings.as_json(), name=self.settings.name)
             touched = {one.setting.partition(".")[0] for one in differences}
             if touched & {"judging", "traps"}:
@@ -567,10 +567,6 @@ def _with_version(folder: Path, settings: Settings) -> Settings:
     else:
         read_lists(folder, settings)
     return settings
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def same_sounds(folder: Path) -> list[list[str]]:

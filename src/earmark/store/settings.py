@@ -119,6 +119,9 @@ class Difference:
     before: Any
     after: Any
 
+    def __str__(self) -> str:
+        return f"{self.setting} changed from {_in_words(self.before)} to {_in_words(self.after)}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Section):
@@ -332,6 +335,10 @@ def read_text(path: str | os.PathLike[str]) -> str:
     """Read the text of a file of settings."""
     file = require_file(path)
     return decode(read_bytes(file), "utf-8", file)
+
+
+def _in_words(value: Any) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:

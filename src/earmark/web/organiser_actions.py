@@ -21,6 +21,7 @@ from earmark.store.links import Invitation
 from earmark.store.overview import assessors_seen
 from earmark.store.people import erase
 from earmark.store.sections import People
+from earmark.store.settings import Settings
 from earmark.store.store import Change, check_text
 from earmark.web.context import WebCampaign
 from earmark.web.errors import ApiError
@@ -275,13 +276,14 @@ def change_settings(campaign: Organised, said: Changes) -> dict[str, Any]:
     folder = campaign.folder
     if campaign.problem_with_settings is not None:
         raise ApiError(409, f"the settings file has an error: {campaign.problem_with_settings}")
-    before = campaign.opened
     try:
         campaign.change_settings(read_changes(folder, said.changes))
     except InputError as error:
         # Without the path and the line: whoever fills in a form has not seen the file.
         raise ApiError(400, _plain(error)) from None
-    return {"recorded": list(campaign.opened.recorded) if campaign.opened is not before else []}
+    # Compared by value: the worker may have found the new file, and recorded it, before this request did.
+    changed = Settings.differences(folder.settings, campaign.opened.settings)
+    return {"recorded": [str(one) for one in changed if one.setting in said.changes]}
 
 
 def _plain(error: InputError) -> str:
