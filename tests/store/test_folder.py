@@ -19,7 +19,8 @@ from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store import links, people
 from earmark.store.folder import CampaignFolder, is_campaign_folder
-from earmark.store.inputs import Removed, add_inputs
+from earmark.store.inputs import add_inputs
+from earmark.store.removals import Removed
 from earmark.store.rules import DAY
 from earmark.store.schema import questions
 from earmark.store.settings import NAME, Estimates, Judging, Settings

@@ -12,7 +12,8 @@ import pytest
 from earmark.audio.sound import write_sound
 from earmark.cli.main import main
 from earmark.media import read_manifest
-from earmark.store.folder import CampaignFolder, playable_queries
+from earmark.store.folder import CampaignFolder
+from earmark.store.sounds import playable_queries
 from earmark.web.context import WebCampaign
 from earmark.web.shown import Shown, question_json, read_ticket
 from earmark.web.training import training_json

@@ -13,7 +13,7 @@ from earmark.errors import ParameterError
 
 if TYPE_CHECKING:
     from earmark.store.folder import CampaignFolder
-    from earmark.store.inputs import Removed
+    from earmark.store.removals import Removed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ def add(
 
     with opened(folder, out) as campaign:
         from earmark.errors import InputError
-        from earmark.store.inputs import NOTHING
+        from earmark.store.removals import NOTHING
         from earmark.store.status import change_notes, count_questions
 
         systems, items = campaign.runs(NOTHING).systems, count_questions(campaign.store)
@@ -250,7 +250,7 @@ def _after(campaign: CampaignFolder, before: Removed, chosen: Chosen, *, back: b
     from dataclasses import replace
 
     from earmark.registry import suggest
-    from earmark.store.inputs import NOTHING
+    from earmark.store.removals import NOTHING
 
     runs = campaign.runs(NOTHING)
     known = {"system": runs.systems, "query": runs.queries, "document": runs.documents.unique().to_list()}

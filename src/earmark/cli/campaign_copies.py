@@ -92,8 +92,9 @@ def move(folder: CampaignPath, store: Annotated[str, option("URL")], out: Output
 
     address = store_address(store, folder)
     with opened(folder, out) as campaign:
+        from earmark.store.address import store_url
         from earmark.store.database import Database
-        from earmark.store.folder import CampaignFolder, store_url
+        from earmark.store.folder import CampaignFolder
         from earmark.store.transfer import log_of, move
 
         before, number = store_url(folder, campaign.settings), campaign.store.campaign

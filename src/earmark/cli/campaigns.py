@@ -69,8 +69,8 @@ def store_address(given: str | None, folder: Path) -> str | None:
         The campaign's.
     """
     require_store()
+    from earmark.store.address import DATABASE
     from earmark.store.database import parse_url
-    from earmark.store.folder import DATABASE
 
     if given is None or given == "sqlite":
         return None

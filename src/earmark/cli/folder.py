@@ -333,8 +333,8 @@ def load_stored(
     ParameterError
         If a guarantee is asked for that the campaign's sample cannot give, or settings have to stay as they are.
     """
-    from earmark.store.folder import removed_by
     from earmark.store.inputs import build_problem
+    from earmark.store.removals import removed_by
     from earmark.store.stored import UNREAD, StoredCampaign
 
     folder = open_folder(path, out)
@@ -427,8 +427,8 @@ def load_stored_pairs(
     out: Output, path: Path, wanted: Mapping[str, Any], *, as_it_is: bool = False
 ) -> StoredPairCampaign:
     """Return the campaign of kind prefer in a folder, with other settings where they were asked for."""
-    from earmark.store.folder import removed_by
     from earmark.store.inputs import build_pair_problem
+    from earmark.store.removals import removed_by
     from earmark.store.stored import StoredPairCampaign
 
     folder = open_folder(path, out)

@@ -349,8 +349,8 @@ def _sections(asking: Asking, showing: Showing, scale: str | None) -> dict[str, 
 
 def _report(made: CampaignFolder, out: Output) -> None:
     """Say what was made, and what to do next."""
-    from earmark.store.folder import PASSWORD
-    from earmark.store.inputs import NOTHING
+    from earmark.store.address import PASSWORD
+    from earmark.store.removals import NOTHING
     from earmark.store.status import count_questions
     from earmark.wording import counted
 

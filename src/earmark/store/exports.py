@@ -20,8 +20,9 @@ from earmark.data.log import AnswerLog
 from earmark.data.runs import Runs
 from earmark.data.writers import write_judgments, write_runs
 from earmark.errors import InputError, ParameterError
-from earmark.store.folder import CampaignFolder, removed_by
+from earmark.store.folder import CampaignFolder
 from earmark.store.people import known_people
+from earmark.store.removals import removed_by
 from earmark.store.stored import StoredOrderCampaign
 
 What = Literal["judgments", "answers", "rankings", "log"]

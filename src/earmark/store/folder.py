@@ -18,25 +18,24 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import sqlalchemy as sa
 
 from earmark.campaign.pairs.campaign import PairProblem
 from earmark.campaign.problem import Problem
-from earmark.data.log import AnswerLog
 from earmark.data.runs import Runs
 from earmark.errors import InputError, StoreError
 from earmark.store import kinds, people
+from earmark.store.address import keep_password, store_is_elsewhere, store_url, with_store
 from earmark.store.agreement import OWN, agree, remember, with_edits
-from earmark.store.database import Database, parse_url
+from earmark.store.database import Database
 from earmark.store.desk import Desk
 from earmark.store.inputs import (
     FOLDER as INPUTS,
 )
 from earmark.store.inputs import (
-    Removed,
     add_file,
     added_systems,
     build_pair_problem,
@@ -49,17 +48,14 @@ from earmark.store.migrate import migrate
 from earmark.store.onboarding import check_onboarding
 from earmark.store.questions import add_questions, known_questions, mark_removed
 from earmark.store.rebuild import rebuild
+from earmark.store.removals import Removed, read_removed
 from earmark.store.rules import Rules
 from earmark.store.schema import campaigns
 from earmark.store.settings import NAME, Settings, refuse_frozen
+from earmark.store.sounds import playable_queries, same_sounds
 from earmark.store.store import Change, Store, utc_now
 from earmark.store.traps import Trap, add_traps, known_traps, self_traps
 
-if TYPE_CHECKING:
-    from earmark.media.manifest import Manifest, ServedMedium
-
-DATABASE = "campaign.db"
-PASSWORD = ".store-password"
 BACKUPS = "backups"
 LOOK_EVERY = 2.0
 """After how many seconds an open folder looks whether another host has changed the settings."""
@@ -297,7 +293,7 @@ class CampaignFolder:
 
     def removed(self) -> Removed:
         """Return what left the collection."""
-        return removed_by(self.store.events(without=_OTHER_KINDS))
+        return self.store.read(lambda connection: read_removed(connection, self.store.campaign))
 
     def _questions(self, removed: Removed) -> pl.DataFrame:
         """Return all questions, in the order in which they are asked where nothing is proposed."""
@@ -468,53 +464,6 @@ class CampaignFolder:
         return None if text is None else self.store.write(lambda change: people.keep_text(change, text))
 
 
-_OTHER_KINDS: Any = (
-    "asked",
-    "answered",
-    "skipped",
-    "unplayable",
-    "commented",
-    "withdrawn",
-    "invited",
-    "late",
-    "returned",
-    "consented",
-)
-
-
-def removed_by(events: pl.DataFrame | AnswerLog) -> Removed:
-    """Return what left the collection by the events of a log, in their order."""
-    frame = events.frame if isinstance(events, AnswerLog) else events
-    gone: dict[tuple[str | None, str | None, str | None], bool] = {}
-    told = frame.filter(pl.col("kind").is_in(["removed", "restored"]))
-    for kind, *what in told.select("kind", "system", "query", "document").rows():
-        gone[tuple(what)] = kind == "removed"
-    now = [what for what, is_gone in gone.items() if is_gone]
-    return Removed(
-        frozenset(system for system, _, _ in now if system is not None),
-        frozenset(query for _, query, document in now if query is not None and document is None),
-        frozenset(document for _, query, document in now if document is not None and query is None),
-        frozenset((query, document) for _, query, document in now if query is not None and document is not None),
-    )
-
-
-def store_url(folder: Path, settings: Settings) -> sa.URL:
-    """Return the address of a campaign's store, with its password where one is kept beside it."""
-    if settings.store.url is None:
-        # Not as text, in which some characters of a path would mean something else.
-        return sa.URL.create("sqlite", database=str(folder / DATABASE))
-    url = parse_url(settings.store.url)
-    secret = folder / PASSWORD
-    if url.get_backend_name() == "postgresql" and url.password is None and secret.is_file():
-        url = url.set(password=secret.read_text(encoding="utf-8").strip())
-    return url
-
-
-def store_is_elsewhere(folder: Path, database: Database) -> bool:
-    """Tell whether the file of a store is not in the campaign's folder."""
-    return database.path is not None and database.path.resolve().parent != folder.resolve()
-
-
 def backup_before(folder: Path, database: Database) -> Callable[[str], Path]:
     """Return a function that backs a store up before its tables change."""
 
@@ -526,25 +475,6 @@ def backup_before(folder: Path, database: Database) -> Callable[[str], Path]:
         return dump_database(database, home / f"before-migration-of-{version}.zip", folder_files(folder))
 
     return backup
-
-
-def with_store(settings: Settings, store: str | None) -> Settings:
-    """Return settings with another store, None for the SQLite file in the folder; without a password."""
-    if store is None:
-        return settings.changed(**{"store.url": None})
-    url = parse_url(store)._replace(password=None)
-    plain = url if url.get_backend_name() == "sqlite" else url.set(drivername="postgresql")
-    return settings.changed(**{"store.url": plain.render_as_string()})
-
-
-def keep_password(folder: Path, store: str | None) -> None:
-    """Keep the password of an address in a file that nobody else can read; where it has none, there is no file."""
-    secret = folder / PASSWORD
-    secret.unlink(missing_ok=True)
-    password = parse_url(store).password if store is not None else None
-    if password:
-        secret.touch(mode=0o600)
-        secret.write_text(str(password), encoding="utf-8")
 
 
 def refuse_taken(target: Path) -> None:
@@ -567,33 +497,3 @@ def _with_version(folder: Path, settings: Settings) -> Settings:
     else:
         read_lists(folder, settings)
     return settings
-
-
-def same_sounds(folder: Path) -> list[list[str]]:
-    """Return groups of documents that sound the same, where the campaign has media."""
-    manifest = _manifest(folder)
-    return [] if manifest is None else [list(group) for group in manifest.same_sound]
-
-
-def playable_queries(folder: Path) -> list[str]:
-    """Return the queries whose sound can be played beside itself."""
-    manifest = _manifest(folder)
-    if manifest is None:
-        return []
-    queries = [medium for medium in manifest.media if medium.role == "query"]
-    sounds = [one for one in queries if one.parts and all(part.kind == "audio" for part in one.parts)]
-    return [one.id for one in sounds if is_own_document(manifest, one)]
-
-
-def is_own_document(manifest: Manifest, query: ServedMedium) -> bool:
-    """Tell whether the document with the id of a query, if there is one, is the query itself and no other sound."""
-    document = manifest.find("document", query.id)
-    return document is None or [part.content for part in document.parts] == [part.content for part in query.parts]
-
-
-def _manifest(folder: Path) -> Manifest | None:
-    if not (folder / "media" / "manifest.json").is_file():
-        return None
-    from earmark.media import read_manifest
-
-    return read_manifest(folder)

@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from earmark.data.runs import Runs
 from earmark.data.scales import parse_scale
 from earmark.errors import InputError, ParameterError
 from earmark.predictors.choose import PredictorChoice
+from earmark.store.removals import NOTHING, Removed
 from earmark.store.sections import EXTERNAL, Inputs
 from earmark.store.setting_types import InputFile
 from earmark.store.settings import NAME, Settings, read_text
@@ -45,35 +46,6 @@ AnyPath = str | os.PathLike[str]
 FOLDER = "inputs"
 # Nanoseconds after which the time of a file is older than any clock is coarse.
 _SETTLED = 2_000_000_000
-
-
-@dataclass(frozen=True)
-class Removed:
-    """What left the collection.
-
-    Parameters
-    ----------
-    systems, queries, documents : frozenset of str
-        What is left out everywhere.
-    items : frozenset of (query, document)
-        What is left out for one query.
-    """
-
-    systems: frozenset[str] = frozenset()
-    queries: frozenset[str] = frozenset()
-    documents: frozenset[str] = frozenset()
-    items: frozenset[tuple[str, str]] = frozenset()
-
-    def from_runs(self, runs: Runs) -> Runs:
-        """Leave it out of ranked lists."""
-        return runs.without(systems=self.systems, queries=self.queries, documents=self.documents, items=self.items)
-
-    def has(self, query: str, document: str) -> bool:
-        """Tell whether an item is gone, for whatever reason."""
-        return query in self.queries or document in self.documents or (query, document) in self.items
-
-
-NOTHING = Removed()
 
 
 # ---- files and their hashes ------------------------------------------------------------------------------------------
@@ -374,7 +346,7 @@ def build_pair_problem(folder: AnyPath, settings: Settings, removed: Removed = N
     else:
         table = read_questions(find_file(folder, settings.inputs.candidates), encoding=settings.inputs.encoding)
         rows = table.select("query", "a", "b").iter_rows()
-        pairs = [(query, a, b) for query, a, b in rows if not (removed.has(query, a) or removed.has(query, b))]
+        pairs = [(query, a, b) for query, a, b in rows if not removed.has(query, a, b)]
     return PairProblem(
         make_design(runs, make_candidates(pairs), k=how.depth),
         settings.judging.judgments_per_item,

@@ -13,7 +13,7 @@ from earmark.data.log import Kind
 from earmark.errors import ParameterError
 from earmark.store import questions as queues
 from earmark.store.leases import find_assessor
-from earmark.store.removals import read_removals
+from earmark.store.removals import removed_now
 from earmark.store.rules import Rules
 from earmark.store.schema import assessors, assignments, questions
 from earmark.store.store import Change
@@ -115,9 +115,9 @@ def remove(
         about.append(table.query == query)
     if document is not None:
         about.append(sa.or_(table.document == document, table.other == document))
-    removals = read_removals(change)
+    removed = removed_now(change)
     found = change.connection.execute(sa.select(table.number, table.query, table.document, table.other).where(*about))
-    gone = {row.number: removals.has(row.query, row.document, row.other) for row in found}
+    gone = {row.number: removed.has(row.query, row.document, row.other) for row in found}
     queues.mark_removed(
         change,
         rules,

@@ -25,7 +25,7 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from earmark.store.removals import read_removals
+from earmark.store.removals import removed_now
 from earmark.store.rules import Rules
 from earmark.store.schema import assignments, questions, traps
 from earmark.store.store import Change
@@ -66,12 +66,12 @@ def add_questions(change: Change, frame: pl.DataFrame) -> int:
     numbers |= {
         (query, document): number for number, query, document in new.select("number", "query", "document").rows()
     }
-    removals = read_removals(change)
+    gone = removed_now(change)
     values = []
     for row in new.select("number", "query", "document", "other", "sampled", "same_as").iter_rows(named=True):
         twin = None if row["same_as"] is None else numbers.get((row["query"], row["same_as"]))
         twin = first_of.get(twin, twin)
-        removed = removals.has(row["query"], row["document"], row["other"])
+        removed = gone.has(row["query"], row["document"], row["other"])
         waits = twin is None and not removed
         values.append(
             {**row, "campaign": change.campaign, "same_as": twin, "removed": removed, "answers": 0, "out": 0}

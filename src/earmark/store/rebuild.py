@@ -24,7 +24,7 @@ from earmark.store.hidden_traps import RENEWED
 from earmark.store.leases import UNCOUNTED, new_assessor
 from earmark.store.organising import PILOT
 from earmark.store.questions import AGAIN, BEGUN, FRESH, REST
-from earmark.store.removals import Removals
+from earmark.store.removals import NOTHING
 from earmark.store.rules import CHOICES, Rules
 from earmark.store.schema import assessors, assignments, events, questions, traps
 from earmark.store.store import Change
@@ -136,7 +136,7 @@ class _Replay:
     def __init__(self, change: Change, rules: Rules) -> None:
         self.change, self.rules = change, rules
         self.place = 0
-        self.removals = Removals()
+        self.gone = NOTHING
         self.questions: dict[tuple[str, str, str], _Question] = {}
         self.assignments: dict[tuple[str, str, str, str, bool], _Assignment] = {}
         self.of_assessor: dict[str, list[_Assignment]] = defaultdict(list)
@@ -295,14 +295,14 @@ class _Replay:
     def _remove(self, event: Any) -> None:
         if event.system is not None:
             return
-        self.removals.add(event.kind, event.query, event.document)
+        self.gone = self.gone.after(event.kind, None, event.query, event.document)
         about = [
             one
             for one in self.questions.values()
             if event.query in (None, one.query) and event.document in (None, one.document, one.other)
         ]
         for question in about:
-            question.removed = self.removals.has(question.query, question.document, question.other)
+            question.removed = self.gone.has(question.query, question.document, question.other)
             self._settle(question)
         for group in self.twins:
             self._ask_twin(group)

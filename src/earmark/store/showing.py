@@ -15,8 +15,9 @@ from earmark.data.runs import Runs
 from earmark.media import Manifest, MediaSettings, prepare_media, read_media
 from earmark.media.kinds import AUDIO
 from earmark.media.originals import DOCUMENT, QUERY, Media
-from earmark.store.inputs import NOTHING, Removed, build_pair_problem, build_problem, find_file, read_lists
+from earmark.store.inputs import build_pair_problem, build_problem, find_file, read_lists
 from earmark.store.onboarding import read_training
+from earmark.store.removals import NOTHING, Removed
 from earmark.store.rules import Rules
 from earmark.store.settings import Settings
 from earmark.store.traps import known_traps

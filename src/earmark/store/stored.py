@@ -29,9 +29,10 @@ from earmark.data.log import UNNAMED, AnswerLog, Kind
 from earmark.errors import ParameterError
 from earmark.store import kinds
 from earmark.store.desk import Desk
-from earmark.store.folder import CampaignFolder, removed_by
+from earmark.store.folder import CampaignFolder
 from earmark.store.leases import pending_items
 from earmark.store.recording import Recorded, record
+from earmark.store.removals import removed_by
 
 UNREAD: tuple[Kind, ...] = ("asked",)
 """Events that estimates do not depend on; they are half of a log and stay in the store."""

@@ -23,8 +23,9 @@ from earmark._version import __version__
 from earmark.data.files import replacing, require_file
 from earmark.data.log import AnswerLog
 from earmark.errors import InputError, ParameterError, StoreError
+from earmark.store.address import DATABASE, keep_password, store_url, with_store
 from earmark.store.database import Database
-from earmark.store.folder import DATABASE, CampaignFolder, keep_password, refuse_taken, store_url, with_store
+from earmark.store.folder import CampaignFolder, refuse_taken
 from earmark.store.inputs import FOLDER as INPUTS
 from earmark.store.migrate import current_version, migrate
 from earmark.store.migrate import run as run_migration

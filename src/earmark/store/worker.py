@@ -19,11 +19,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from earmark.errors import EarmarkError, InputError, StoreError
-from earmark.store.folder import CampaignFolder, removed_by
+from earmark.store.folder import CampaignFolder
 from earmark.store.leases import expire
 from earmark.store.organising import set_state
 from earmark.store.people import erase_expired
 from earmark.store.questions import FRESH, any_waiting, propose_next
+from earmark.store.removals import removed_by
 from earmark.store.schema import assignments, estimates, questions
 from earmark.store.store import Change
 from earmark.store.stored import AnyStored, StoredCampaign, StoredPairCampaign, read_stored

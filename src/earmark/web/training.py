@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from earmark.media.manifest import Manifest, ServedMedium
-from earmark.store.folder import is_own_document
+from earmark.store.sounds import is_own_document
 from earmark.web.context import WebCampaign
 from earmark.web.shown import SIDES, Shown, digest, question_json
 
