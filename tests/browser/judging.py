@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import struct
 import subprocess
 import time
 import urllib.request
-import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from sounds import RATE, clicks, picture, steady, swelling, tune
 
 from earmark.audio.sound import write_sound
 from earmark.cli.main import main
@@ -21,8 +21,6 @@ from earmark.store.links import invite, invite_openly
 
 # The browser takes this name for this computer. It is no secure context, as in a local network.
 OTHER_NAME = "study.example"
-RATE = 44_100
-SECONDS = 3.0
 QUERIES, DOCUMENTS, DEPTH = 4, 5, 3
 CONSENT = "# About this test\n\nYou listen to music and say what you hear.\n\n- You may stop at any time.\n"
 QUESTIONNAIRE = """
@@ -51,6 +49,15 @@ query1,score.png,query,score,,
 query2,https://example.org/video,query,,,
 query3,songs/query3.wav,query,,Take Five,
 """
+# Usual answers that an organiser wrote. Of a grade there is a question without: the query beside itself.
+TRAININGS = {
+    "pairs": "query,document,other,choice,feedback\nquery0,track0,track1,a,Listen to the melody.\n",
+    "order": (
+        "query,document,gain,feedback\n"
+        "query0,track0,2,Listen to the melody.\nquery0,track1,1,\nquery0,track2,0,\nquery0,track3,0,\n"
+    ),
+    "lists": "query,document,other,choice,feedback\nquery0,system0,system1,a,Listen to the melody.\n",
+}
 
 # What is made of each: arguments of init, and settings.
 NO_STOP = ["--stop", "none", "--trap-rate", "0", "--judgments-per-item", "30"]
@@ -59,17 +66,20 @@ CAMPAIGNS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "both": (["--scale", "fine", "--also", "broad", "-m", "AG@3", *NO_STOP], {}),
     "mixed": (["--scale", "fine", "-m", "AG@3", *NO_STOP], {"pages.show_titles": True}),
     "prefer": (["--kind", "prefer", "--depth", "3", *NO_STOP], {}),
+    # As the one above, but queries are sounds: so there is a training.
+    "pairs": (["--kind", "prefer", "--depth", "3", *NO_STOP], {}),
     "order": (["--kind", "order", *NO_STOP], {}),
     "lists": (["--kind", "lists", "--depth", "3", *NO_STOP], {}),
+    # Sources of very different levels: one pair of tones at a time, or all sounds on one page.
+    "uneven": (["--scale", "broad", "-m", "AG@3", *NO_STOP], {}),
+    "levels": (["--kind", "order", *NO_STOP], {}),
 }
-# With everything that comes before and between the questions.
-FULL = {
-    "inputs__consent": "consent.md",
-    "inputs__questionnaire": "questionnaire.toml",
-    "pages__sound_check": True,
-    "pages__pause_after": 1,
-    "pages__labels": ("Nothing alike", "Somewhat similar", "Very similar"),
-    "judging__answers_per_assessor": 2,
+# Where the sounds and the runs of a campaign are, if not in these two.
+USUAL_PLACES = ("songs", "runs.tsv")
+PLACES = {
+    "prefer": ("pictures", "runs.tsv"),
+    "uneven": ("levels", "levels/tones.tsv"),
+    "levels": ("levels", "levels/all.tsv"),
 }
 # Notes when each tone begins, so that a test knows how many beeps there really are.
 HEAR_BEEPS = """
@@ -82,7 +92,28 @@ BaseAudioContext.prototype.createOscillator = function () {
   return made;
 };
 """
+# Waits until a clip was heard for long enough, or does not play any more.
+HEARD_OR_OVER = """async (part) => {
+  const heard = () => part.querySelector(".listened").dataset.state === "done";
+  while (!heard() && part.classList.contains("playing")) await new Promise((resolve) => setTimeout(resolve, 20));
+}"""
 USUAL = {"pages.minimum_seconds": 0.2, "pages.sound_check": False, "pages.title": "Which songs are alike?"}
+
+
+def full(name: str) -> dict[str, Any]:
+    """Return the settings of a campaign with everything that comes before and between the questions."""
+    settings = {
+        "inputs__consent": "consent.md",
+        "inputs__questionnaire": "questionnaire.toml",
+        "pages__sound_check": True,
+        "pages__pause_after": 1,
+        "judging__answers_per_assessor": 2,
+    }
+    if name == "grade":
+        settings["pages__labels"] = ("Nothing alike", "Somewhat similar", "Very similar")
+    if name in TRAININGS:
+        settings["inputs__training"] = f"{name}.csv"
+    return settings
 
 
 def write_inputs(folder: Path) -> None:
@@ -112,31 +143,33 @@ def write_inputs(folder: Path) -> None:
     (folder / "map.csv").write_text(MAP)
     (folder / "consent.md").write_text(CONSENT)
     (folder / "questionnaire.toml").write_text(QUESTIONNAIRE)
+    for name, training in TRAININGS.items():
+        (folder / f"{name}.csv").write_text(training)
 
 
-def tune(number: int) -> np.ndarray[Any, Any]:
-    """Return some seconds of a tone with overtones that swells."""
-    when = np.arange(0, SECONDS, 1 / RATE)
-    hertz = 220 * 2 ** (number * 2 / 12)
-    swell = 0.7 + 0.3 * np.sin(2 * np.pi * (1 + number / 5) * when)
-    return 0.1 * swell * sum(np.sin(2 * np.pi * hertz * k * when) / k**1.5 for k in (1, 2, 3))
+def write_levels(folder: Path) -> None:
+    """Write sounds that are about 40 LU apart, some near full scale, and runs that retrieve them.
 
-
-def picture(query: int, number: int, size: int = 120) -> bytes:
-    """Return a PNG of a colour that fades."""
-    fade = np.linspace(60, 220, size)
-    pixels = np.zeros((size, size, 3), dtype=np.uint8)
-    pixels[..., query % 3] = fade[None, :]
-    pixels[..., (query + number) % 3] = fade[:, None]
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-    chunks = [
-        (b"IHDR", struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)),
-        (b"IDAT", zlib.compress(rows)),
-        (b"IEND", b""),
-    ]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
-    )
+    Queries and the first documents are tones that go on without a rest, so that a gap between two of them can be told
+    from a rest of the music. The last documents are clicks over a quiet tone: as loud as the tones usually are, their
+    peaks would be beyond full scale.
+    """
+    folder.mkdir()
+    peaks = (0.99, 0.03, 0.3)
+    sounds = {f"query{number}": steady(220 + 30 * number, peaks[number % 3]) for number in range(QUERIES)}
+    tones = [swelling(330, 0.99), steady(262, 0.03), swelling(294, 0.1)]
+    sparse = [clicks(440, 0.99), clicks(330, 0.1), clicks(550, 0.99, every=0.2)]
+    sounds |= {f"track{number}": sound for number, sound in enumerate([*tones, *sparse])}
+    for name, sound in sounds.items():
+        write_sound(sound, folder / f"{name}.wav", rate=RATE)
+    for file, count in (("tones.tsv", len(tones)), ("all.tsv", len(tones) + len(sparse))):
+        rows = [
+            f"system{system}\tquery{query}\ttrack{document}\n"
+            for system, way in enumerate((1, -1))
+            for query in range(QUERIES)
+            for document in range(count)[::way]
+        ]
+        (folder / file).write_text("".join(rows))
 
 
 @dataclass
@@ -173,11 +206,15 @@ class Server:
 
 def make_campaign(inputs: Path, name: str, folder: Path, settings: dict[str, Any]) -> CampaignFolder:
     arguments, own = CAMPAIGNS[name]
-    media = ["--media", str(inputs / ("pictures" if name == "prefer" else "songs"))]
+    sounds, runs = PLACES.get(name, USUAL_PLACES)
+    if sounds == "levels" and not (inputs / sounds).is_dir():
+        # Few tests need them.
+        write_levels(inputs / sounds)
+    media = ["--media", str(inputs / sounds)]
     if name == "mixed":
         media += ["--media-map", str(inputs / "map.csv")]
-    command = ["init", str(folder), str(inputs / "runs.tsv"), *arguments, *media, "--quiet"]
-    for file in ("consent", "questionnaire"):
+    command = ["init", str(folder), str(inputs / runs), *arguments, *media, "--quiet"]
+    for file in ("consent", "questionnaire", "training"):
         if f"inputs.{file}" in settings:
             command += [f"--{file}", str(inputs / settings[f"inputs.{file}"])]
     assert main(command) == 0
@@ -250,10 +287,10 @@ class Judge:
             if page.locator(choices).count():
                 page.locator(choices).get_by_role("radio").first.check()
 
-    def play_beeps(self) -> int:
-        """Play the beeps of the sound check and return how many there are."""
+    def play_beeps(self, press: Callable[[], None] | None = None) -> int:
+        """Play the beeps of the sound check, by a click unless it is said how, and return how many there are."""
         self.page.evaluate("beeps.clear()")
-        self.page.locator(".sound-check .button", has_text="Play").click()
+        (press or self.page.locator(".sound-check .button", has_text="Play").click)()
         return int(self.page.evaluate("beeps.size"))
 
     def count_beeps(self, number: int) -> None:
@@ -281,21 +318,22 @@ class Judge:
         """Play every clip of the question, one after the other, until it was heard for long enough."""
         expect(self.question).to_be_visible()
         for part in self.page.locator(".showing .shown:has(.play)").all():
-            done = part.locator(".listened[data-state=done]")
-            while True:
-                part.locator(".play").click()
-                # A clip that is switched to near its end is soon over: then it is played once more.
-                expect(done.or_(part.locator(".play[data-shape=play]")).first).to_be_visible()
-                if done.count():
-                    break
+            self.hear(part, part.locator(".play").click)
+
+    def hear(self, part: Locator, start: Callable[[], None]) -> None:
+        """Play a clip until it was heard for long enough."""
+        # A clip that is switched to near its end is soon over: then it is played once more.
+        while not part.locator(".listened[data-state=done]").count():
+            start()
+            part.evaluate(HEARD_OR_OVER)
 
     def choose(self, answer: str) -> None:
         self.page.get_by_role("radio", name=answer, exact=True).check()
 
-    def next(self) -> None:
-        """Save and see that another page comes."""
+    def next(self, save: Callable[[], None] | None = None) -> None:
+        """Save, by a click unless it is said how, and see that another page comes."""
         before = self.id
-        self.page.locator(".next").click()
+        (save or self.page.locator(".next").click)()
         self.page.wait_for_function(
             "id => document.querySelector('.asking')?.dataset.question !== id || document.querySelector('.feedback')",
             arg=before,

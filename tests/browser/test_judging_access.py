@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from judging import FULL, OTHER_NAME, Judge, Server
+from judging import OTHER_NAME, Judge, Server, full
 from playwright.sync_api import Page, expect
 
 Serve = Callable[..., Server]
@@ -103,7 +103,7 @@ def test_the_clip_that_plays_in_a_list_has_its_waveform_on_a_phone(served: Serve
 
 def test_states_around_the_questions(served: Serve, judge: Follow) -> None:
     how: dict[str, Any] = {"bypass_csp": True, **PHONE}
-    server = served("grade", **FULL)
+    server = served("grade", **full("grade"))
     ann = judge(server.link(), **how).open()
     page = ann.page
     seen: list[str] = []

@@ -28,7 +28,8 @@ from starlette.testclient import TestClient
 
 from earmark.store.folder import CampaignFolder
 from earmark.store.links import invite, invite_openly, new_organiser_link
-from earmark.web.security import ProtectedResponses, RateLimiter
+from earmark.web.limits import RateLimiter
+from earmark.web.responses import ProtectedResponses
 
 KINDS = ("grade", "prefer", "order", "lists")
 SMALL, LARGE = {"queries": 3, "pool": 6, "depth": 3}, {"queries": 24, "pool": 4, "depth": 2}

@@ -9,20 +9,22 @@ import tomllib
 import zipfile
 from collections.abc import Callable
 from importlib.resources import files
+from typing import Any
 
 import polars as pl
 import pytest
 import sqlalchemy as sa
 from fastapi.routing import APIRoute
 from organised import Organiser, answer_some, running
-from served import SYSTEMS, invited
+from served import SYSTEMS, invited, open_client
 from starlette.testclient import TestClient
 
+from earmark.campaign.campaign import Campaign
 from earmark.store.overview import newest_estimate
 from earmark.store.schema import estimates
 from earmark.web import organiser as pages
 from earmark.web.catalogue import LANGUAGES, words
-from earmark.web.security import RateLimiter
+from earmark.web.limits import RateLimiter
 
 Make = Callable[..., TestClient]
 
@@ -165,6 +167,29 @@ def test_the_state_follows_the_answers(make_client: Make) -> None:
     assert {row["name"] for row in state["assessors"]} == {"Ann", "Bob"}
     assert {"ranking", "pairs", "confidence"} <= set(state["figures"])
     assert state["progress"]["target"] == 0.95
+
+
+@pytest.mark.parametrize("kind", ["grade", "prefer", "order", "lists"])
+@pytest.mark.parametrize("per_item", [1, 2])
+def test_what_is_judged_is_counted_as_the_stop_rule_counts_it(make_client: Make, kind: str, per_item: int) -> None:
+    settings = {"estimates__stop": "none"}
+    if kind != "prefer":
+        settings |= {"judging__judgments_per_item": per_item}  # type: ignore[dict-item]
+    organiser = running(make_client(kind, **settings), answers=3, people=("Ann",))
+    for name in ("", "Bob"):
+        if name:
+            answer_some(invited(organiser.client, name), 2)
+            organiser.estimate()
+        state = organiser.state()
+        counts, progress = state["counts"], state["progress"]
+        assert (counts["judged"], counts["questions"]) == (progress["value"], progress["target"])
+        assert counts["judged"] + counts["remaining"] == counts["questions"]
+        # The campaign goes on until nothing is missing.
+        assert state["campaign"]["state"] == "open" or counts["missing"] == 0
+        if counts["missing"]:
+            assert state["pace"]["end"]["more"] == counts["missing"]
+    if kind == "order" and per_item == 2:
+        assert (counts["answered"], counts["judged"]) == (3, 2)
 
 
 @pytest.mark.parametrize("kind", ["grade", "prefer", "order", "lists"])
@@ -341,8 +366,9 @@ def test_a_picture_is_drawn_once_for_an_estimate(make_client: Make, monkeypatch:
 
 def test_looking_ahead(make_client: Make) -> None:
     organiser = running(make_client(), answers=3)
-    assert "ahead" not in organiser.state()
-    told = organiser.get("/api/organise/forecast")
+    assert organiser.state()["ahead"] is None
+    assert "forecast" not in organiser.state()["figures"]
+    told = organiser.post("forecast")
     assert told.status_code == 200, told.text
     assert told.json()["said"].endswith(".")
     state = organiser.state()
@@ -352,10 +378,54 @@ def test_looking_ahead(make_client: Make) -> None:
     assert organiser.get("/organise/figures/forecast.csv").text.startswith("a,b,even")
 
 
+def test_what_was_looked_ahead_at_is_shown_by_every_process_and_stays(make_client: Make) -> None:
+    client = make_client(pages__look_early=True)
+    organiser = running(client, answers=3)
+    folder = organiser.campaign.folder
+    with open_client(folder) as other:
+        other.cookies = client.cookies
+        # The other process has read the campaign before, and hears that there is something new.
+        before = other.get("/api/organise/state").json()
+        assert before["ahead"] is None
+        told = organiser.post("forecast").json()
+        state = other.get("/api/organise/state").json()
+        assert state["version"] != before["version"]
+        assert state["ahead"] == organiser.state()["ahead"] == told
+        assert "forecast" in state["figures"]
+        drawn = [one.get("/organise/figures/forecast.csv").text for one in (client, other)]
+        assert drawn[0] == drawn[1]
+        assert len(drawn[0].splitlines()) > 1
+        # Later estimates do not make it come and go; it says of how many judgments it was.
+        answer_some(invited(client, "Eve"), 2)
+        organiser.estimate()
+        assert other.get("/api/organise/state").json()["ahead"] == organiser.state()["ahead"] == told
+
+
+def test_looking_ahead_blocks_nobody(make_client: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = make_client()
+    organiser, ann = running(client, answers=3), invited(client, "Eve")
+    taken: list[int] = []
+    made = Campaign.forecast
+
+    def slow(self: Campaign, *args: Any, **more: Any) -> Any:
+        # Somebody takes a question while the forecast is made: nothing is locked.
+        taken.append(len(ann.take()["questions"]))
+        return made(self, *args, **more)
+
+    monkeypatch.setattr(Campaign, "forecast", slow)
+    assert organiser.post("forecast").status_code == 200
+    assert taken == [2]
+
+
 def test_looking_ahead_is_refused_where_it_cannot_be(make_client: Make) -> None:
-    assert Organiser(make_client("lists")).get("/api/organise/forecast").status_code == 409
-    organiser = running(make_client(pages__hide_ranking=True), answers=3)
-    assert organiser.get("/api/organise/forecast").status_code == 409
+    assert Organiser(make_client("lists")).post("forecast").status_code == 409
+    client = make_client()
+    organiser = running(client, answers=3)
+    assert organiser.post("forecast").status_code == 200
+    # What was looked ahead at is hidden with the ranking.
+    organiser.campaign.change_settings({"pages.hide_ranking": True})
+    assert "ahead" not in organiser.state()
+    assert organiser.post("forecast").status_code == 409
     assert organiser.get("/organise/figures/forecast.svg").status_code == 404
 
 

@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from earmark.store.sittings import list_sittings
 from earmark.web.catalogue import words
+from earmark.web.limits import RateLimiter
 from earmark.web.recruiting import origin_of
-from earmark.web.security import RateLimiter
 
 Clients = Callable[..., TestClient]
 OWN = {"X-Earmark": "recruit"}

@@ -20,7 +20,9 @@ from earmark.store.folder import CampaignFolder
 from earmark.store.links import invite_openly, new_organiser_link, revoke
 from earmark.store.people import known_people
 from earmark.store.store import Store
-from earmark.web.security import LARGEST_BODY, RateLimiter, cookie_name
+from earmark.web.limits import RateLimiter, address_of
+from earmark.web.responses import LARGEST_BODY
+from earmark.web.security import cookie_name
 from earmark.web.serving import Serving
 
 Make = Callable[..., TestClient]
@@ -564,10 +566,8 @@ def test_pages_are_asked_for_only_so_often(make_client: Make, page: str) -> None
 
 
 def test_the_network_of_an_address_counts() -> None:
-    from earmark.web.security import _address
-
     def network(host: str) -> str:
-        return _address({"client": (host, 1)})
+        return address_of({"client": (host, 1)})
 
     assert network("2001:db8::1") == network("2001:db8::2:3") != network("2001:db8:0:1::1")
     assert network("192.0.2.1") == network("::ffff:192.0.2.1") != network("192.0.2.2")

@@ -20,7 +20,8 @@ from served import invited, open_client, organiser_headers
 from starlette.testclient import TestClient
 
 from earmark.store.folder import CampaignFolder
-from earmark.web.security import ProtectedResponses, RateLimiter
+from earmark.web.limits import RateLimiter
+from earmark.web.responses import ProtectedResponses
 
 KINDS = ("grade", "prefer", "order", "lists")
 # The kind that is tried with the most requests; the others have the same routes and other answers.

@@ -127,7 +127,7 @@ def _float(value: Any) -> float | None:
 
 
 def counts_of(store: Store, *, per_item: int = 1) -> dict[str, int]:
-    """Return how many questions there are, are answered, are out and left the collection, and what is missing.
+    """Return how many questions there are, are answered (by all: ``complete``), are out and left, and what is missing.
 
     Parameters
     ----------
@@ -147,6 +147,7 @@ def counts_of(store: Store, *, per_item: int = 1) -> dict[str, int]:
     asked = {
         "questions": count(table.number, mine),
         "answered": count(table.number, mine, table.answers > 0),
+        "complete": count(table.number, mine, table.answers >= per_item),
         "missing": sa.select(sa.func.sum(sa.case((table.answers < per_item, per_item - table.answers), else_=0)))
         .where(mine)
         .scalar_subquery(),

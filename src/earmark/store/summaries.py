@@ -18,7 +18,8 @@ The worker makes a body after new answers, and pages read the newest one; they c
 ``notes``            what a reader has to know besides
 ===================  ===================================================================================================
 
-and what their kind has besides: grades the guaranteed estimates of a sample (``design``, with a ``live`` of its own)
+and ``ahead``, where somebody looked ahead (:mod:`earmark.store.forecasts`), and what their kind has besides: grades
+the guaranteed estimates of a sample (``design``, with a ``live`` of its own)
 beside those of the model (``model``, where the verdict is by the sample),
 preferences the precision on the pairs answered so far (``precision``), orders the groups of every query (``groups``)
 and the ``agreement`` of experts, lists the share won in every row of ``pairs``.

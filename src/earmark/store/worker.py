@@ -20,6 +20,7 @@ import sqlalchemy as sa
 
 from earmark.errors import EarmarkError, InputError, StoreError
 from earmark.store.folder import CampaignFolder
+from earmark.store.forecasts import carried_over
 from earmark.store.leases import expire
 from earmark.store.organising import set_state
 from earmark.store.people import erase_expired
@@ -191,12 +192,18 @@ def _next_questions(campaign: AnyStored, n: int) -> list[tuple[str, str, str, bo
 
 
 def _keep(change: Change, sequence: int, body: dict[str, Any]) -> None:
-    """Keep an estimate; of earlier ones the numbers and the progress stay, for a picture of how it went."""
+    """Keep an estimate; of earlier ones the numbers and the progress stay, for a picture of how it went.
+
+    What somebody looked ahead at stays with the newest.
+    """
     table = estimates.c
     mine = table.campaign == change.campaign
     whole = sa.and_(mine, table.body.is_not(None), table.body.not_like(f"{_CUT_DOWN}%"))
-    for row in change.connection.execute(sa.select(table.sequence, table.body).where(whole)).fetchall():
-        kept = json.dumps({"progress": json.loads(row.body).get("progress")}, ensure_ascii=False)
+    earlier = sa.select(table.sequence, table.body).where(whole).order_by(table.sequence)
+    for row in change.connection.execute(earlier).fetchall():
+        before = json.loads(row.body)
+        body = body | carried_over(before)
+        kept = json.dumps({"progress": before.get("progress")}, ensure_ascii=False)
         this = sa.and_(mine, table.sequence == row.sequence)
         change.connection.execute(sa.update(estimates).where(this).values(body=kept))
     change.connection.execute(sa.delete(estimates).where(mine, table.sequence == sequence))

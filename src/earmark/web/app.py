@@ -24,14 +24,10 @@ from earmark.store.worker import LAST_ESTIMATE, Worker
 from earmark.web import assessor, media_files, metrics, organiser, recruiting
 from earmark.web.context import WebCampaign
 from earmark.web.errors import ApiError, add_error_handlers
-from earmark.web.security import (
-    ProtectedResponses,
-    RateLimiter,
-    campaign_of,
-    cookie_name,
-    refuse_other_sites,
-    session_token,
-)
+from earmark.web.languages import page_language, varying
+from earmark.web.limits import RateLimiter
+from earmark.web.responses import ProtectedResponses
+from earmark.web.security import campaign_of, cookie_name, refuse_other_sites, session_token
 
 _THREADS = 64
 
@@ -120,9 +116,12 @@ def _ending_streams(app: FastAPI) -> Iterator[None]:
 
 
 @router.get("/", response_class=HTMLResponse, include_in_schema=False)
-def front(campaign: Annotated[WebCampaign, Depends(campaign_of)]) -> Response:
+def front(
+    request: Request, campaign: Annotated[WebCampaign, Depends(campaign_of)], language: str | None = None
+) -> Response:
     """Return a page for those who come without a link."""
-    return assessor.message_page(campaign.settings.pages.language, "front")
+    chosen = page_language(request, campaign.settings.pages.language, language)
+    return varying(assessor.message_page(chosen, "front"))
 
 
 @router.get("/robots.txt", include_in_schema=False)

@@ -10,7 +10,7 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import HTMLResponse, Response
 
@@ -22,9 +22,10 @@ from earmark.store.links import join
 from earmark.store.people import consent, keep_questionnaire, keep_text, note_prepared, text_version
 from earmark.store.store import from_moment
 from earmark.web import recruiting, sessions
-from earmark.web.catalogue import LANGUAGES, chosen_language, words
+from earmark.web.catalogue import LANGUAGES, words
 from earmark.web.context import WebCampaign
 from earmark.web.errors import ApiError
+from earmark.web.languages import page_language, varying
 from earmark.web.listening import check_listening
 from earmark.web.security import Visitor, campaign_of, link_of, visitor
 from earmark.web.shown import ChangedError, Shown, arrange, question_json
@@ -126,17 +127,17 @@ class Comment(Body):
 
 
 @router.get("/judge/{token}", response_class=HTMLResponse, include_in_schema=False)
-def judging_page(token: str, campaign: Campaign, language: str | None = None) -> Response:
+def judging_page(token: str, request: Request, campaign: Campaign, language: str | None = None) -> Response:
     """Return the page on which people judge; everything else it asks for by itself."""
-    chosen = chosen_language(language, campaign.settings.pages.language)
+    chosen = page_language(request, campaign.settings.pages.language, language)
     link = link_of(campaign.store, token)
     if link is None or link.role == "organiser":
-        return message_page(chosen, "not_valid", status=404)
+        return varying(message_page(chosen, "not_valid", status=404))
     page = judge_page(campaign, chosen)
     policy = recruiting.judging_policy(campaign, link)
     if policy is not None:
         page.headers["Content-Security-Policy"] = policy
-    return page
+    return varying(page)
 
 
 def judge_page(campaign: WebCampaign, language: str) -> HTMLResponse:

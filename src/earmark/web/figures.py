@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from earmark.campaign.forecast import Forecast
 from earmark.campaign.stopping import Budget
 from earmark.errors import MissingLibraryError
 from earmark.plots.crowd import assessors_data, plot_assessors
@@ -30,7 +29,8 @@ from earmark.plots.style import need_matplotlib, svg_file
 from earmark.plots.watching import confidence_data, guarantee_data, plot_confidence, plot_guarantee
 from earmark.report.assessors import assessor_table
 from earmark.store.exports import neutralised
-from earmark.web.dashboard import Watched, figure_names
+from earmark.web.dashboard import figure_names
+from earmark.web.watched import Watched
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,17 +61,6 @@ def figure_csv(watched: Watched, name: str) -> str | None:
     if name not in figure_names(watched):
         return None
     return neutralised(_picture(watched, name)[1](watched)).write_csv()
-
-
-def forecast_svg(forecast: Forecast) -> str:
-    """Draw how many more judgments open pairs take."""
-    with _drawing:
-        return svg_file(plot_forecast(forecast))
-
-
-def forecast_csv(forecast: Forecast) -> str:
-    """Return what :func:`forecast_svg` draws as CSV."""
-    return neutralised(forecast_data(forecast)).write_csv()
 
 
 def _ranking(watched: Watched) -> Any:
@@ -144,6 +133,12 @@ class _Told:
         numbers = dict.fromkeys(("share", "share_low", "share_high"), pl.Float64)
         return pl.DataFrame(self.body["pairs"], infer_schema_length=None, schema_overrides=numbers)
 
+    def frame(self) -> pl.DataFrame:
+        """One row per open pair: how many more judgments it takes."""
+        types = {"a": pl.String, "b": pl.String, "even": pl.Int64, "likely": pl.Int64, "left": pl.Int64}
+        rows = [{name: row[name] for name in types} for row in self.body["ahead"]["pairs"]]
+        return pl.DataFrame(rows, schema=types)
+
     @property
     def queries(self) -> pl.DataFrame:
         """One row per query: how far rankings agree."""
@@ -166,11 +161,16 @@ def _precision(watched: Watched) -> pl.DataFrame:
     return pl.DataFrame(watched.body["precision"], infer_schema_length=None, schema_overrides=numbers)
 
 
+def _ahead(watched: Watched) -> Any:
+    return _Told(watched.body, watched.level)
+
+
 _Picture = tuple[Callable[[Watched], "Axes"], Callable[[Watched], pl.DataFrame]]
 _PICTURES: dict[str, _Picture] = {
     "ranking": (lambda watched: plot_ranking(_ranking(watched)), lambda watched: ranking_data(_ranking(watched))),
     "pairs": (lambda watched: plot_pairs(_ranking(watched)), lambda watched: pairs_data(_ranking(watched))),
     "confidence": (_plot_confidence, _confidence_data),
+    "forecast": (lambda watched: plot_forecast(_ahead(watched)), lambda watched: forecast_data(_ahead(watched))),
     "guarantee": (_plot_guarantee, lambda watched: guarantee_data(*_both(watched))),
     "assessors": (lambda watched: plot_assessors(_table(watched)), lambda watched: assessors_data(_table(watched))),
     "precision": (

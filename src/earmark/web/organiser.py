@@ -1,6 +1,7 @@
 """Pages of the organiser: the dashboard, people, answers, settings, files; and what they are made of.
 
-Looking changes nothing: everything here is a GET. What an organiser does is in :mod:`earmark.web.organiser_actions`.
+Looking changes nothing: everything here is a GET, but for the look ahead, which is kept. What an organiser does is in
+:mod:`earmark.web.organiser_actions`.
 """
 
 from __future__ import annotations
@@ -105,9 +106,12 @@ def state(request: Request, campaign: Organised) -> JSONResponse:
     return JSONResponse(shown | {"settings_problem": campaign.problem_with_settings})
 
 
-@router.get("/api/organise/forecast")
+@router.post("/api/organise/forecast")
 def forecast(request: Request, campaign: Organised) -> dict[str, Any]:
-    """Look ahead: how many more judgments open pairs take. It lasts seconds, so it is done when it is asked for."""
+    """Look ahead: how many more judgments open pairs take. It lasts seconds, so it is done when it is asked for.
+
+    What it says is kept, so that every page shows it.
+    """
     watcher = watcher_of(request)
     if watcher.look().hidden:
         raise ApiError(409, "the ranking is hidden until the campaign is closed", code="hidden")
@@ -119,8 +123,7 @@ def forecast(request: Request, campaign: Organised) -> dict[str, Any]:
         known = None if campaign.worker is None else campaign.worker.campaign
         return known if isinstance(known, StoredCampaign) else StoredCampaign.read(campaign.folder)
 
-    ahead = watcher.look_ahead(read)
-    return {"judged": ahead.judged, "said": ahead.said}
+    return watcher.look_ahead(read)
 
 
 @router.get("/api/organise/live", dependencies=[Depends(organiser)])

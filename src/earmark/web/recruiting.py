@@ -30,10 +30,13 @@ from earmark.store.sections import Recruiting
 from earmark.store.sittings import begin_sitting, find_platform_person, find_sitting
 from earmark.store.store import Change
 from earmark.web import paying, sessions
-from earmark.web.catalogue import LANGUAGES, chosen_language, words
+from earmark.web.catalogue import LANGUAGES, words
 from earmark.web.context import WebCampaign
 from earmark.web.errors import ApiError
-from earmark.web.security import campaign_of, content_policy, limit_rate, refuse_other_sites
+from earmark.web.languages import page_language, varying
+from earmark.web.limits import limit_rate
+from earmark.web.responses import content_policy
+from earmark.web.security import campaign_of, refuse_other_sites
 
 router = APIRouter(tags=["recruiting"])
 router.include_router(paying.router)
@@ -218,9 +221,9 @@ _SCRIPT_WORDS = re.compile("working$|no_connection$|refused")
 _STATUS = {"not_here": 404, "no_ids": 400, "odd_ids": 400, "not_allowed": 400}
 
 
-def _arrival_page(request: Request, campaign: WebCampaign, platform: str, arrival: Arrival) -> HTMLResponse:
+def _arrival_page(request: Request, campaign: WebCampaign, platform: str, arrival: Arrival) -> Response:
     settings, params = campaign.settings, request.query_params
-    language = chosen_language(params.get("language"), settings.pages.language)
+    language = page_language(request, settings.pages.language, params.get("language"))
     known = words(language, "recruit")
     if settings.recruiting.platform != platform:
         arrival = Arrival("not_here")
@@ -245,7 +248,7 @@ def _arrival_page(request: Request, campaign: WebCampaign, platform: str, arriva
         # Who has begun may see the end, whatever became of the campaign.
         start=None if arrival.start is None else arrival.start | {"language": language},
     )
-    return HTMLResponse(page, _STATUS.get(arrival.problem, 200))
+    return varying(HTMLResponse(page, _STATUS.get(arrival.problem, 200)))
 
 
 def _facts(campaign: WebCampaign, known: dict[str, str]) -> list[tuple[str, str]]:
@@ -309,7 +312,10 @@ def start(said: Start, request: Request, campaign: Campaign) -> dict[str, str]:
         return sitting_link(change, sitting.assessor, sitting.number, key=said.key).token
 
     token = campaign.store.write(act)
-    language = "" if said.language in (None, settings.pages.language) else f"?{urlencode({'language': said.language})}"
+    # The pages that follow are in the language of this one, whether it was chosen or not.
+    usual = page_language(request, settings.pages.language)
+    other = said.language is not None and said.language != usual
+    language = f"?{urlencode({'language': said.language})}" if other else ""
     return {"token": token, "link": f"/judge/{token}{language}"}
 
 

@@ -9,41 +9,23 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
 from earmark.campaign.campaign import Campaign
-from earmark.campaign.forecast import Forecast
 from earmark.campaign.statements import say_verdict
 from earmark.data.log import AnswerLog
 from earmark.errors import ParameterError
 from earmark.store.folder import CampaignFolder
+from earmark.store.forecasts import keep_forecast
 from earmark.store.overview import version_of
 from earmark.store.stored import UNREAD
-from earmark.web.dashboard import Watched, state
-from earmark.web.figures import can_draw, figure_csv, figure_svg, forecast_csv, forecast_svg
+from earmark.web.dashboard import state
+from earmark.web.figures import can_draw, figure_csv, figure_svg
+from earmark.web.watched import Watched
 
 FRESH_FOR = 20.0
 """For so many seconds what was read is shown again: leases end and answers grow old though nothing happens."""
-
-
-@dataclass(frozen=True)
-class Ahead:
-    """A look ahead: what more judgments would do, as of some number of them.
-
-    Attributes
-    ----------
-    judged : int
-        How many items were judged then.
-    said : str
-        In words.
-    forecast : Forecast
-    """
-
-    judged: int
-    said: str
-    forecast: Forecast
 
 
 class Watcher:
@@ -64,7 +46,6 @@ class Watcher:
         self._drawn: dict[tuple[str, str], tuple[str, str | None]] = {}
         self._until = 0.0
         self._looking_ahead = threading.Lock()
-        self._ahead: Ahead | None = None
 
     def version(self) -> str:
         """Return what changes whenever something happens; cheap enough to ask every second."""
@@ -100,39 +81,40 @@ class Watcher:
                 if not can_draw():
                     shown["figures"] = []
                 self._state = shown
-            known = self._ahead
-            if watched.hidden or known is None:
-                return self._state
-            figures = [*self._state["figures"], *(["forecast"] if self._state["figures"] else [])]
-            return self._state | {"figures": figures, "ahead": {"judged": known.judged, "said": known.said}}
+            return self._state
 
-    def look_ahead(self, read: Callable[[], Campaign]) -> Ahead:
+    def look_ahead(self, read: Callable[[], Campaign]) -> dict[str, Any]:
         """Forecast how many more judgments open pairs take, which lasts seconds; one forecast is made at a time.
+
+        It is kept in the store, where all processes find it.
 
         Parameters
         ----------
         read : callable
             Returns the campaign as it is now.
+
+        Returns
+        -------
+        dict
+            ``judged``, how many items were judged then, and ``said``, what it comes to in words.
         """
         with self._looking_ahead:
             campaign = read()
             if not campaign.ready:
                 raise ParameterError("too little is judged to look ahead")
-            known = self._ahead
-            if known is None or known.judged != campaign.judged:
-                forecast = campaign.forecast()
-                said = say_verdict(campaign.ranking, forecast)
-                self._ahead = known = Ahead(campaign.judged, said.ahead or said.headline, forecast)
-            return known
+            known = self.look().ahead
+            if known is not None and known["judged"] == campaign.judged:
+                return {name: known[name] for name in ("judged", "said")}
+            forecast = campaign.forecast()
+            verdict = say_verdict(campaign.ranking, forecast)
+            said = verdict.ahead or verdict.headline
+            if not keep_forecast(self._folder().store, campaign.judged, said, forecast):
+                raise ParameterError("the first estimate is being made: try again in a moment")
+            return {"judged": campaign.judged, "said": said}
 
     def figure(self, name: str, ending: str) -> str | None:
         """Return a picture (``svg``) or its data (``csv``); None where there is none."""
         watched = self.look()
-        if name == "forecast":
-            known = self._ahead
-            if known is None or watched.hidden:
-                return None
-            return forecast_svg(known.forecast) if ending == "svg" else forecast_csv(known.forecast)
         mark, key = _depends_on(watched, name), (name, ending)
         found = self._drawn.get(key)
         if found is None or found[0] != mark:

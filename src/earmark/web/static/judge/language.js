@@ -1,4 +1,4 @@
-/* The language of the page: whoever has chosen another one than the organiser's finds it again on this device. */
+/* The language of the page: whoever has chosen another one than the server sends finds it again on this device. */
 
 import { device } from "./memory.js";
 import { pageLanguage } from "./texts.js";

@@ -1,6 +1,6 @@
 /* The dashboard: the verdict as it forms. */
 
-import { count, doing, fixed, get, h, percent, say, t, time, watchScroll } from "./page.js";
+import { count, doing, fixed, h, percent, post, say, t, time, watchScroll } from "./page.js";
 import { begin } from "./frame.js";
 import { fill } from "./table.js";
 import { showPictures } from "./pictures.js";
@@ -107,9 +107,8 @@ function fillList(list, said) {
 
 function showFacts(state) {
   const { counts, pace, campaign } = state;
-  const asked = campaign.kind === "grade" ? t("fact_judged") : t(`fact_questions_${campaign.kind}`);
   const facts = [
-    [asked, count(counts.judged), t("fact_judged_of", { count: count(counts.questions) })],
+    [judgedName(campaign), count(counts.judged), judgedNote(counts, campaign)],
     [t("fact_remaining"), count(counts.remaining), remaining(counts)],
     [t("fact_answers"), count(counts.answers), ""],
     [t("fact_per_hour"), perHour(pace), pace.per_hour === null ? "" : t(pace.last_hour ? "fact_per_hour_now" : "fact_per_hour_idle")],
@@ -130,6 +129,14 @@ function showFacts(state) {
     say(told.children[0], value);
     say(told.children[1], note);
   });
+}
+
+/** What a judged question is called; of kinds in which several people answer each, all of them have. */
+const judgedName = ({ kind }) => t(kind === "grade" ? "fact_judged" : `fact_questions_${kind}`);
+
+function judgedNote(counts, { kind, per_item }) {
+  const each = kind !== "grade" && per_item > 1;
+  return t(each ? "fact_judged_each" : "fact_judged_of", { count: count(counts.questions), each: count(per_item) });
 }
 
 function remaining(counts) {
@@ -165,7 +172,8 @@ function showProgress(state) {
   const { name, value, target } = progress;
   const known = value !== null && value !== undefined && target !== null && target !== undefined;
   const counting = name === "budget" || name === "none";
-  say($("progress-now"), known ? `${capital(t(`what_${name}`))}: ${t(name === "none" ? "of" : "progress_now", { value: number(value, name), target: number(target, name), part: number(value, name), whole: number(target, name) })}` : "");
+  const words = name === "none" ? judgedName(state.campaign) : t(state.counts.budget_of_answers ? "what_budget_answers" : `what_${name}`);
+  say($("progress-now"), known ? `${capital(words)}: ${t(name === "none" ? "of" : "progress_now", { value: number(value, name), target: number(target, name), part: number(value, name), whole: number(target, name) })}` : "");
   const bar = $("progress-bar");
   bar.hidden = !known || !counting;
   if (known && counting) {
@@ -193,7 +201,7 @@ function showAhead(state) {
 
 $("ahead").addEventListener("click", () =>
   doing($("ahead"), $("ahead-error"), async () => {
-    await get("/api/organise/forecast");
+    await post("/api/organise/forecast");
     await page.refresh();
   }),
 );

@@ -49,6 +49,6 @@ button.addEventListener("click", async () => {
     location.replace(said.link);
     return;
   }
-  const code = said?.error?.code ?? "server";
-  fail(words[`refused_${code}`] ?? words.refused.replace("{message}", said?.error?.message ?? ""));
+  // The server's own words are English, and made for whoever reads its log.
+  fail(words[`refused_${said?.error?.code}`] ?? words.refused);
 });
