@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from clocks import Clock
 from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError
-from earmark.store import links, people
+from earmark.store import links, people, transfer
 from earmark.store.folder import CampaignFolder, is_campaign_folder
 from earmark.store.inputs import add_inputs
 from earmark.store.removals import Removed
@@ -250,6 +251,18 @@ def test_a_folder_can_be_moved(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "home")
     with CampaignFolder.open(tmp_path / "elsewhere") as moved:
         assert StoredCampaign.read(moved).problem.digest == digest
+
+
+def test_nobody_else_can_look_into_a_folder(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with make_folder(tmp_path / "home") as folder:
+            transfer.backup(folder, tmp_path / "backup.zip")
+        transfer.restore(tmp_path / "backup.zip", tmp_path / "again")
+    finally:
+        os.umask(before)
+    for made in (folder.path, tmp_path / "again"):
+        assert made.stat().st_mode & 0o077 == 0
 
 
 def test_a_password_is_kept_apart(tmp_path: Path, new_postgresql_database: Callable[[], str]) -> None:

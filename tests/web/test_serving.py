@@ -168,6 +168,26 @@ def test_estimates_are_kept_fresh_by_one_of_several_processes(study: Path) -> No
     assert secret not in logged
 
 
+def test_a_process_that_dies_is_replaced_and_the_log_says_so(study: Path) -> None:
+    with serving(study, "--workers", "2") as (process, lines):
+        started = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [pid for pid in map(int, started) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        assert process.stderr is not None
+        while f"[{workers[0]}] died" not in (line := process.stderr.readline()):
+            assert line, "the server ended"
+        wait_for(lambda: get(f"{lines[0]['link']}/health")[0] == 200)
+
+
+def test_the_address_of_a_proxy_is_not_to_be_replaced(study: Path) -> None:
+    assert main(["set", str(study), "people.address=https://listen.example.org", "--quiet"]) == 0
+    with serving(study, "--host", "0.0.0.0", "--new-link") as (process, lines):
+        assert lines[1]["link"].startswith("https://listen.example.org/organise#")
+        process.terminate()
+        assert "people.address=" not in process.communicate(timeout=30)[1]
+
+
 def test_a_port_that_is_taken_is_said_before_anything_is_promised(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

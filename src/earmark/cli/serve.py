@@ -116,8 +116,10 @@ def _say_where(campaign: CampaignFolder, out: Output, rows: list[dict[str, str]]
         say(
             out, f"{known}; 'earmark serve {path} --new-link' in a terminal makes one, with --port 0 beside this server"
         )
-    if not local and campaign.settings.people.address != address:
-        say(out, f"invitations start with {campaign.settings.people.address}; to invite people by this address:")
+    named = campaign.settings.people.address
+    # One with https is that of a proxy, through which everybody comes.
+    if not local and named != address and not named.startswith("https://"):
+        say(out, f"invitations start with {named}; to invite people by this address:")
         say(out, f"  earmark set {path} people.address={address}")
     elif local:
         say(out, "only this computer can reach it; --host 0.0.0.0 lets others in the same network in")

@@ -134,7 +134,8 @@ class CampaignFolder:
         # On the same disk as the target, so that it can be moved there in one step.
         draft = target.parent / f".{target.name}-{os.getpid()}.draft"
         shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir()
+        # Answers and names are nobody else's; whoever shares the folder says so with chmod.
+        draft.mkdir(mode=0o700)
         try:
             settings = fill_hashes(draft, make_settings(draft))
             settings = _with_version(draft, settings)

@@ -224,7 +224,7 @@ def restore(path: Path, target: Path, *, store: str | None = None) -> Copied:
     try:
         with _opened(path) as archive:
             contents = _contents(archive, path)
-            draft.mkdir(parents=True)
+            draft.mkdir(mode=0o700, parents=True)
             _unpack(archive, draft, path)
             settings = Settings.read(draft / NAME)
             settings = with_store(settings, store)

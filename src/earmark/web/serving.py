@@ -91,6 +91,8 @@ def serve(serving: Serving) -> None:
         CampaignFolder.open(serving.folder) as folder,
     ):
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = shared
+        # That a process died and was replaced is news to whoever runs the server, and uvicorn thinks it is not.
+        logging.getLogger("uvicorn.error").setLevel(logging.INFO)
         thread, stopped = Worker(folder).start()
         try:
             uvicorn.run("earmark.web.serving:app_of_environment", factory=True, workers=serving.workers, **options)
