@@ -190,6 +190,27 @@ def test_the_page_says_what_it_rests_on(findings: Findings) -> None:
     assert all(f">{name}<" in report_html(findings) for name in findings.ranking.estimates.systems)
 
 
+def test_intervals_for_repeated_looks_stand_beside_those_of_one_look(made: earmark.SyntheticCollection) -> None:
+    rows = made.judgments.frame.sample(110, seed=1).select("query", "document", "gain")
+
+    def found_from(judged: int) -> Findings:
+        judgments = Judgments.from_frame(rows.head(judged), scale=made.judgments.scale)
+        campaign = earmark.Campaign.build(made.runs, judgments, measure="AG@5", metadata=made.metadata)
+        return gather_findings(campaign, forecast=False)
+
+    found = found_from(110)
+    assert found.lasting is not None
+    assert (found.lasting.low < found.ranking.low).all()
+    assert (found.lasting.high > found.ranking.high).all()
+    once, twice = report_html(replace(found, lasting=None)), report_html(found)
+    for row in found.lasting.systems_frame().to_dicts():
+        wide = f"{row['low']:.4f} to {row['high']:.4f}"
+        assert wide in twice
+        assert wide not in once
+    # With fewer judgments than that there is no guarantee, and nothing is claimed.
+    assert found_from(50).lasting is None
+
+
 def test_an_audit_that_fails_is_seen(findings: Findings) -> None:
     bad = Audit(60, 0.001, False, "system-2", 0.1, 0.1)
     page = report_html(replace(findings, audit=bad))

@@ -180,8 +180,8 @@ def test_who_leads_is_said_in_words() -> None:
     even = [(f"q{n}", "A", "B", "ann", "a" if n % 2 else "b") for n in range(80)]
     close = [(f"q{n}", "B", "C", "ann", "a" if n % 2 else "b") for n in range(80)]
     said = campaign(sure + even + close, of).look.estimates.sentence()
-    assert said == "A leads 3 systems: it is better than C, and not told apart yet from B."
-    assert campaign(even + close, of).look.estimates.sentence().endswith("not decided that it beats any of them.")
+    assert said == "A is first of 3 systems: it is better than C; it cannot be told apart yet from B."
+    assert campaign(even + close, of).look.estimates.sentence().endswith("no difference is decided yet.")
     clear = [(f"q{n}", "A", "B", "ann", "a" if n % 8 else "b") for n in range(80)]
     assert campaign(sure + clear, of).look.estimates.sentence() == (
         "A is the best of 3 systems: it is better than every other one."

@@ -228,3 +228,12 @@ def test_systems_without_precision_are_not_drawn() -> None:
         schema_overrides={"precision": pl.Float64},
     ).with_columns(correct=pl.lit(1), pairs=pl.lit(2))
     assert precision_data(frame).select("system", "low", "high").rows() == [("A", 0.2, 0.8), ("C", 1.0, 1.0)]
+
+
+def test_a_closed_campaign_does_not_go_on() -> None:
+    campaign = lists()
+    log = AnswerLog().with_table(pl.DataFrame({"kind": ["closed"]}))
+    reopened = log.with_table(pl.DataFrame({"kind": ["opened"]}))
+    for known, says in ((log, "The campaign is closed"), (reopened, "judging goes on")):
+        page = kind_html(gather_kind(campaign, log=known))
+        assert says in page

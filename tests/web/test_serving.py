@@ -180,6 +180,23 @@ def test_a_process_that_dies_is_replaced_and_the_log_says_so(study: Path) -> Non
         wait_for(lambda: get(f"{lines[0]['link']}/health")[0] == 200)
 
 
+def test_invitations_lead_to_the_server_that_runs(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["set", str(study), "people.address=http://127.0.0.1:8000", "--quiet"]) == 0
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "earmark.cli", "serve", str(study), "--port", str(port), "--format", "jsonl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            wait_for(lambda: get(f"http://127.0.0.1:{port}/health")[0] == 200)
+            capsys.readouterr()
+            assert main(["invite", str(study), "Ann", "--format", "jsonl", "--quiet"]) == 0
+            link = json.loads(capsys.readouterr().out)["link"]
+            assert get(link)[0] == 200
+        finally:
+            process.terminate()
+
+
 def test_the_address_of_a_proxy_is_not_to_be_replaced(study: Path) -> None:
     assert main(["set", str(study), "people.address=https://listen.example.org", "--quiet"]) == 0
     with serving(study, "--host", "0.0.0.0", "--new-link") as (process, lines):

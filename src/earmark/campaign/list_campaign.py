@@ -225,10 +225,12 @@ class ListEstimates(Display):
         if not others:
             return f"{leader} is the best of {counted(len(names), 'system')}: it is better than every other one."
         if len(others) == len(names) - 1:
-            return f"{leader} leads {counted(len(names), 'system')}, but it is not decided that it beats any of them."
+            ahead = f"{leader} is ahead of the {counted(len(names) - 1, 'other system')}"
+            return f"{ahead}, but no difference is decided yet."
         better = f"it is better than {listed([name for name in names if name in beaten])}"
         return (
-            f"{leader} leads {counted(len(names), 'system')}: {better}, and not told apart yet from {listed(others)}."
+            f"{leader} is first of {counted(len(names), 'system')}: {better}; "
+            f"it cannot be told apart yet from {listed(others)}."
         )
 
     def _beaten_by(self, leader: str) -> set[str]:

@@ -248,6 +248,8 @@ def _say_range(pairs: Sequence[PairForecast], forecast: Forecast) -> str:
     judgments = "sampled judgments" if forecast.inference.mode == "design" else "judgments"
     counts = sorted(rounded(one.even) for one in pairs if one.even is not None)
     out_of_reach = len(pairs) - len(counts)
+    if not counts and not any(one.exact for one in pairs):
+        return "even one more judgment of every item would probably not do"
     if not counts:
         return f"even all {judgments} that are left would probably not do"
     spread = f"{counts[0]:,}" if counts[0] == counts[-1] else f"{counts[0]:,} to {counts[-1]:,}"

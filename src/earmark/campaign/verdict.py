@@ -278,16 +278,8 @@ class Verdicts:
         Ranking or None
             None before the first look, for which there is no guarantee (:data:`FIRST_LOOK`).
         """
-        ranking = verdict.ranking
-        if ranking.anytime is not None:
-            return ranking
         chosen = self.inference if mode is None else replace(self.inference, mode=mode)
-        judged, items = self._counted(ranking.estimates, verdict.sampled, chosen)
-        first = min(FIRST_LOOK, items)
-        if not 0 < first <= judged:
-            return None
-        anytime = AnyTime.by_count(judged, items=items, first=first)
-        return rank_systems(ranking.estimates, level=ranking.level, df=ranking.df, anytime=anytime)
+        return verdict.ranking.at_any_time(*self._counted(verdict.ranking.estimates, verdict.sampled, chosen))
 
     def _counted(self, estimates: Estimates, sampled: int | None, chosen: Inference) -> tuple[int, int]:
         """Return how many judgments the information grows with, of how many."""

@@ -7,6 +7,7 @@ import shlex
 import socket
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
 
 from earmark.cli.campaigns import CampaignPath, opened, require_store, say
 from earmark.cli.command import option
@@ -67,6 +68,10 @@ def serve(
     with opened(folder, out) as campaign:
         found = free_port(host, port)
         address = address_of(host, found)
+        if port and urlsplit(campaign.settings.people.address).hostname in LOOPBACK:
+            # Nobody has named an address that others reach: invitations lead to this server. A port that was drawn is
+            # another one the next time.
+            campaign = campaign.rewrite_settings({"people.address": address})
         rows = [{"what": "address", "link": address}]
         secret = _organiser_secret(campaign, new_link=new_link)
         if secret is not None:

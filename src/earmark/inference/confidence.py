@@ -39,7 +39,7 @@ from earmark.beliefs.estimates import Estimates, Moments
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
-from earmark.inference.confidence_sequences import AnyTime, anytime_multiplier, anytime_tail
+from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime, anytime_multiplier, anytime_tail
 from earmark.inference.headline import headline, how_decided, may_be_best
 
 _LEAST_DOUBT = 1e-12
@@ -290,6 +290,27 @@ class Ranking(Display):
             "mean_confidence": self.mean_confidence,
             "min_confidence": self.min_confidence,
         }
+
+    def at_any_time(self, judged: int, items: int) -> Ranking | None:
+        """Return the same ranking with statements that hold at all looks together; itself where they do already.
+
+        Parameters
+        ----------
+        judged, items : int
+            How many judgments the information grows with, of how many.
+
+        Returns
+        -------
+        Ranking or None
+            None before the first look, for which there is no guarantee (:data:`FIRST_LOOK`).
+        """
+        first = min(FIRST_LOOK, items)
+        if self.anytime is not None:
+            return self
+        if not 0 < first <= judged:
+            return None
+        anytime = AnyTime.by_count(judged, items=items, first=first)
+        return rank_systems(self.estimates, level=self.level, df=self.df, anytime=anytime)
 
     def notes(self) -> list[str]:
         """Say in words how sure the ranking is, and which pairs it says nothing about."""

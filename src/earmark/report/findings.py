@@ -98,6 +98,9 @@ class Findings(Display):
         Predictions also rest on what documents are like.
     changes : Changes or None
         What changed while the campaign ran.
+    lasting : Ranking or None
+        The same ranking with statements that hold however often one looks, where the verdict holds at one look and
+        there are enough judgments for it.
     """
 
     verdict: Verdict
@@ -115,6 +118,7 @@ class Findings(Display):
     figures: Sequence[Figure | tuple[str, str, str]] = ()
     content: bool = False
     changes: Changes | None = None
+    lasting: Ranking | None = None
 
     @property
     def ranking(self) -> Ranking:
@@ -169,4 +173,5 @@ def gather_findings(
         tuple(figures),
         content=problem.setting.content is not None and problem.model.name == "hierarchical",
         changes=changes_of(campaign),
+        lasting=None if problem.inference.anytime else problem.verdicts.at_any_time(campaign.verdict),
     )

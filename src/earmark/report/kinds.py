@@ -27,7 +27,7 @@ from earmark.plots.style import svg_file, svg_text
 from earmark.report.assets import write_texts
 from earmark.report.changes import Changes, changes_in
 from earmark.report.findings import Reproduction
-from earmark.report.page import references
+from earmark.report.page import lasting_rows, references
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,6 +69,8 @@ class KindFindings(Display):
     changes : Changes or None
         What changed while the campaign ran.
     reproduction : Reproduction
+    closed : bool
+        The campaign is closed: nobody is asked any more.
     """
 
     kind: Kind
@@ -80,6 +82,7 @@ class KindFindings(Display):
     notes: tuple[str, ...] = ()
     changes: Changes | None = None
     reproduction: Reproduction = field(default_factory=Reproduction)
+    closed: bool = False
 
     @property
     def headline(self) -> str:
@@ -128,7 +131,13 @@ def gather_kind(
         notes,
         None if log is None else changes_in(log, stored=hasattr(campaign, "folder")),
         reproduction or Reproduction(),
+        log is not None and _is_closed(log),
     )
+
+
+def _is_closed(log: AnswerLog) -> bool:
+    states = log.frame.filter(pl.col("kind").is_in(["closed", "opened"]))["kind"]
+    return bool(states.len()) and states[-1] == "closed"
 
 
 def _assessors(log: AnswerLog | None) -> pl.DataFrame:
@@ -255,6 +264,7 @@ def _ranking_values(look: PairLook) -> dict[str, Any]:
         "tallies": tallies(ranking),
         "exact": bool((ranking.low == ranking.high).all()),
         "pairs": pairs.sort("confidence", maintain_order=True).to_dicts(),
+        **lasting_rows(ranking.at_any_time(ranking.estimates.judged, ranking.estimates.items)),
     }
 
 

@@ -9,11 +9,13 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from earmark.campaign.forecast import EVEN, LIKELY
 from earmark.campaign.statements import how_many, say_verdict, tallies
+from earmark.inference.confidence import Ranking
 from earmark.pages import render, write_page
 from earmark.plots.style import svg_text
 from earmark.report.assessors import most_and_least_generous
@@ -63,6 +65,7 @@ def report_html(findings: Findings) -> str:
         systems=ranking.systems_frame().to_dicts(),
         tallies=tallies(ranking),
         exact=bool((ranking.low == ranking.high).all()),
+        **lasting_rows(findings.lasting),
         pairs=pairs.sort("confidence", maintain_order=True).to_dicts(),
         open_pairs=forecast.pairs if forecast is not None and any(one.left for one in forecast.pairs) else (),
         assessors=assessors,
@@ -72,6 +75,16 @@ def report_html(findings: Findings) -> str:
         references=references(),
         pictures={name: svg_text(axes, prefix=name, label=_LABELS[name]) for name, axes in drawn.items()},
     )
+
+
+def lasting_rows(ranking: Ranking | None) -> dict[str, dict[Any, dict[str, Any]]]:
+    """Return intervals that hold however often one looks, by system and by pair; empty where there are none."""
+    if ranking is None:
+        return {"lasting_systems": {}, "lasting_pairs": {}}
+    return {
+        "lasting_systems": {row["system"]: row for row in ranking.systems_frame().to_dicts()},
+        "lasting_pairs": {(row["a"], row["b"]): row for row in ranking.pairs_frame().to_dicts()},
+    }
 
 
 def write_report(findings: Findings, path: Path) -> None:

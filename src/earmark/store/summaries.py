@@ -40,8 +40,8 @@ from earmark.campaign.pairs.precision import precision_so_far
 from earmark.campaign.stopping import Progress, StopDecision, StopState
 from earmark.campaign.verdict import BY_MODEL, Verdict
 from earmark.inference.audit import audit
-from earmark.inference.confidence import Ranking, rank_systems
-from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
+from earmark.inference.confidence import Ranking
+from earmark.inference.confidence_sequences import FIRST_LOOK
 from earmark.store.stored import AnyStored, StoredCampaign, StoredListCampaign, StoredOrderCampaign, StoredPairCampaign
 
 _TOO_LITTLE = "too little is judged to conclude from"
@@ -228,11 +228,10 @@ def _live_preferences(ranking: Ranking) -> dict[str, Any]:
     """Return the statements about preferences that hold at all looks together, from the first look on."""
     judged, items = ranking.estimates.judged, ranking.estimates.items
     first = min(FIRST_LOOK, items)
-    if not 0 < first <= judged:
+    found = ranking.at_any_time(judged, items)
+    if found is None:
         note = f"statements that hold however often one looks start at {first:,} answered pairs; there are {judged:,}"
         return _none_yet(note, first=first)
-    anytime = AnyTime.by_count(judged, items=items, first=first)
-    found = rank_systems(ranking.estimates, level=ranking.level, df=ranking.df, anytime=anytime)
     return {
         **_tables(found),
         "mean_confidence": _number(found.mean_confidence),
