@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from served import Assessor, invited, new_key
+from served import DOCUMENTS, Assessor, invited, new_key
 from starlette.testclient import TestClient
 
 from earmark.store.links import invite_openly, revoke
 from earmark.store.rules import MINUTE
 from earmark.store.store import Store
+from earmark.web.context import WebCampaign
 from earmark.web.shown import arrange
 
 Make = Callable[..., TestClient]
@@ -255,6 +256,18 @@ def test_every_kind_has_a_training_of_its_own(make_client: Make, kind: str) -> N
     assert max(expected.get("gains", [1.0])) == 1.0
     shown = [exercise["query"], *exercise["candidates"], *(one for found in exercise["lists"] or [] for one in found)]
     assert all(who.get(one["parts"][0]["media"]).status_code == 200 for one in shown)
+
+
+@pytest.mark.parametrize("kind", ["prefer", "order", "lists"])
+@pytest.mark.parametrize("not_retrieved", [0, 1])
+def test_a_small_collection_has_a_training_too(
+    make_client: Make, monkeypatch: pytest.MonkeyPatch, kind: str, not_retrieved: int
+) -> None:
+    retrieved = [f"track{number}" for number in range(not_retrieved, DOCUMENTS)]
+    monkeypatch.setattr(WebCampaign, "candidates_of", lambda campaign, query: retrieved)
+    who = invited(make_client(kind))
+    (exercise,) = who.get("/api/judge/training").json()["questions"]
+    assert exercise["kind"] == kind
 
 
 def test_what_is_no_answer_counts_as_none(make_client: Make) -> None:

@@ -17,8 +17,8 @@ from earmark.store.sounds import is_own_document
 from earmark.web.context import WebCampaign
 from earmark.web.shown import SIDES, Shown, digest, question_json
 
-_OTHERS = 2
-"""How many other documents an order or a list of the training has that nobody wrote."""
+_OTHERS = {"grade": 0, "prefer": 1, "order": 2, "lists": 2}
+"""How many documents besides the query an exercise has that nobody wrote, by kind."""
 
 
 @dataclass(frozen=True)
@@ -149,13 +149,15 @@ def _example(campaign: WebCampaign) -> tuple[str, list[str]] | None:
     query = next((one.id for one in queries if is_own_document(manifest, one)), None)
     if query is None:
         return None
-    if campaign.settings.kind == "grade":
+    needed = _OTHERS[campaign.settings.kind]
+    if not needed:
         return query, []
-    mine = {query, *campaign.candidates_of(query)}
+    near = [one for one in campaign.candidates_of(query) if one != query]
+    mine = {query, *near}
     others = [one.id for one in manifest.media if one.role == "document" and one.id not in mine and _is_sound(one)]
-    # In a small collection everything was retrieved for every query.
-    others = others or [one for one in campaign.candidates_of(query) if one != query and _plays(manifest, one)]
-    return (query, others[:_OTHERS]) if len(others) >= _OTHERS else None
+    # In a small collection nearly everything was retrieved for every query.
+    others += [one for one in near if _plays(manifest, one)]
+    return (query, others[:needed]) if len(others) >= needed else None
 
 
 def _plays(manifest: Manifest, document: str) -> bool:
