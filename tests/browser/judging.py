@@ -49,14 +49,13 @@ query1,score.png,query,score,,
 query2,https://example.org/video,query,,,
 query3,songs/query3.wav,query,,Take Five,
 """
-# Usual answers that an organiser wrote. Of a grade there is a question without: the query beside itself.
+# Usual answers that an organiser wrote. Without them, the query beside itself is the training.
 TRAININGS = {
     "pairs": "query,document,other,choice,feedback\nquery0,track0,track1,a,Listen to the melody.\n",
     "order": (
         "query,document,gain,feedback\n"
         "query0,track0,2,Listen to the melody.\nquery0,track1,1,\nquery0,track2,0,\nquery0,track3,0,\n"
     ),
-    "lists": "query,document,other,choice,feedback\nquery0,system0,system1,a,Listen to the melody.\n",
 }
 
 # What is made of each: arguments of init, and settings.
@@ -70,6 +69,8 @@ CAMPAIGNS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "pairs": (["--kind", "prefer", "--depth", "3", *NO_STOP], {}),
     "order": (["--kind", "order", *NO_STOP], {}),
     "lists": (["--kind", "lists", "--depth", "3", *NO_STOP], {}),
+    # As the one above, but every document was retrieved for every query: so there is a training.
+    "covering lists": (["--kind", "lists", "--depth", "3", *NO_STOP], {}),
     # Sources of very different levels: one pair of tones at a time, or all sounds on one page.
     "uneven": (["--scale", "broad", "-m", "AG@3", *NO_STOP], {}),
     "levels": (["--kind", "order", *NO_STOP], {}),
@@ -78,6 +79,7 @@ CAMPAIGNS: dict[str, tuple[list[str], dict[str, Any]]] = {
 USUAL_PLACES = ("songs", "runs.tsv")
 PLACES = {
     "prefer": ("pictures", "runs.tsv"),
+    "covering lists": ("songs", "covering.tsv"),
     "uneven": ("levels", "levels/tones.tsv"),
     "levels": ("levels", "levels/all.tsv"),
 }
@@ -139,6 +141,13 @@ def write_inputs(folder: Path) -> None:
         for document in rng.permutation(DOCUMENTS)[:DEPTH]
     ]
     (folder / "runs.tsv").write_text("".join(rows))
+    covering = [
+        f"system{system}\tquery{query}\ttrack{(2 * system + query + rank) % DOCUMENTS}\n"
+        for system in range(3)
+        for query in range(QUERIES)
+        for rank in range(DEPTH)
+    ]
+    (folder / "covering.tsv").write_text("".join(covering))
     (folder / "score.png").write_bytes(picture(1, 1))
     (folder / "map.csv").write_text(MAP)
     (folder / "consent.md").write_text(CONSENT)

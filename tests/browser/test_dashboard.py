@@ -194,7 +194,7 @@ def test_looking_ahead(campaign: Serve, organise: Organise) -> None:
     server = campaign("grade", "Kinds")
     judge_some(server, 2, "Ann")
     one = organise(server)
-    one.page.get_by_role("button", name="Look ahead").click()
+    one.page.get_by_role("button", name="Compute the forecast").click()
     expect(one.page.locator("#ahead-said")).to_contain_text("judgment")
     expect(one.page.locator("[data-figure=forecast] img")).to_be_visible()
 

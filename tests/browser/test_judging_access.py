@@ -172,7 +172,7 @@ def test_the_focus_goes_where_the_page_goes(served: Serve, judge: Follow) -> Non
     page.keyboard.press("Escape")
     page.locator("h1").focus()
     page.keyboard.press("?")
-    page.get_by_label("Single keys are on").uncheck()
+    page.get_by_label("Single-key shortcuts are on").uncheck()
     page.get_by_role("button", name="Close").click()
     page.keyboard.press("q")
     page.wait_for_timeout(100)

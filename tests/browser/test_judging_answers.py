@@ -140,7 +140,7 @@ def test_a_level_stands_for_its_part_of_the_scale(
     page.get_by_label("A number from 0 to 100").fill(number)
     page.locator(".next").click()
     if contradicts:
-        expect(page.get_by_text(f"You said “{level}” and {number}.")).to_be_visible()
+        expect(page.get_by_text(f"You answered “{level}” and {number}.")).to_be_visible()
         assert ann.id == first
     else:
         expect(ann.question).not_to_have_attribute("data-question", first)

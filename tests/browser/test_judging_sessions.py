@@ -1,4 +1,4 @@
-"""Whole sessions: every kind of question by mouse, and by keyboard alone."""
+"""What is special about some questions: two scales, queries that are no sound, orders by dragging, keys."""
 
 from __future__ import annotations
 
@@ -7,69 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from judging import DEPTH, FULL, Judge, Server
+from hands import Shortcuts, drag
+from judging import Judge, Server
 from playwright.sync_api import expect
 
 Serve = Callable[..., Server]
 Follow = Callable[..., Judge]
+KEYS = {"both": ("2", "ArrowUp", "Shift+ArrowUp"), "prefer": ("ArrowRight", "3")}
 
 
 def answers_since(server: Server, before: int) -> list[dict[str, Any]]:
     return server.events("answered")[before:]
-
-
-def test_a_session_from_consent_to_thanks_by_mouse(served: Serve, judge: Follow) -> None:
-    server = served("grade", **FULL)
-    before = len(server.events("answered"))
-    ann = judge(server.link()).open()
-    page = ann.page
-    expect(page.get_by_role("heading", name="Before you begin")).to_be_visible()
-    page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_role("alert").filter(has_text="Tick the box")).to_be_visible()
-    page.get_by_label("I have read this").check()
-    page.get_by_role("button", name="Continue").click()
-
-    expect(page.get_by_role("heading", name="About you")).to_be_visible()
-    page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_text("2 questions still need an answer")).to_be_visible()
-    page.get_by_label("For how many years").fill("7")
-    page.get_by_label("Headphones").check()
-    page.get_by_role("button", name="Continue").click()
-
-    ann.pass_sound_check()
-    assert page.evaluate("__earmark.player.context.state") == "running"
-
-    expect(page.get_by_role("heading", name="What to do")).to_be_visible()
-    page.get_by_role("button", name="Begin").click()
-    expect(page.get_by_text("Practice 1 of 1")).to_be_visible()
-    ann.hear_all()
-    ann.choose("Nothing alike")
-    page.locator(".next").click()
-    expect(page.get_by_text("Others hear this differently")).to_be_visible()
-    expect(page.get_by_text("The usual answer is: Very similar.")).to_be_visible()
-    page.get_by_role("button", name="Go to the questions").click()
-
-    for number in range(2):
-        expect(page).to_have_title(f"Question {number + 1} · Which songs are alike?")
-        page.get_by_role("button", name="I know this song: Candidate").click()
-        ann.hear_all()
-        ann.choose("Somewhat similar")
-        ann.next()
-        if number == 0:
-            expect(page.get_by_role("heading", name="Time for a short break?")).to_be_visible()
-            page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
-    expect(page.get_by_text("You gave 2 answers about")).to_be_visible()
-    expect(page.get_by_text("All your answers are saved.")).to_be_visible()
-
-    given = answers_since(server, before)
-    assert [row["gain"] for row in given] == [1.0, 1.0]
-    details = json.loads(given[0]["text"])
-    assert details["known"] == ["candidate 0"]
-    assert details["input"] == "mouse"
-    assert {one["part"]: one["seconds"] >= 0.2 for one in details["heard"]} == {"query": True, "candidate 0": True}
-    kinds = {row["kind"] for row in server.events()}
-    assert {"consented", "answered"} <= kinds
 
 
 def test_both_scales_and_a_gentle_check_when_they_contradict(served: Serve, judge: Follow) -> None:
@@ -81,7 +29,7 @@ def test_both_scales_and_a_gentle_check_when_they_contradict(served: Serve, judg
     ann.choose("Not similar")
     page.get_by_label("A number from 0 to 100").fill("90")
     page.locator(".next").click()
-    expect(page.get_by_text("You said “Not similar” and 90.")).to_be_visible()
+    expect(page.get_by_text("You answered “Not similar” and 90.")).to_be_visible()
     assert len(server.events("answered")) == before
     page.get_by_label("A number from 0 to 100").fill("12")
     ann.next()
@@ -181,110 +129,33 @@ def test_an_order_by_dragging(served: Serve, judge: Follow) -> None:
     assert len(said["order"]) == len(names)
 
 
-def drag(page: Any, grip: Any, target: Any) -> None:
-    start, end = grip.bounding_box(), target.bounding_box()
-    page.mouse.move(start["x"] + 10, start["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(start["x"] + 10, start["y"] - 20, steps=3)
-    page.mouse.move(start["x"] + 10, end["y"] + 2, steps=8)
-    page.mouse.up()
-
-
-def test_two_lists_by_mouse(served: Serve, judge: Follow) -> None:
-    server = served("lists")
-    before = len(server.events("answered"))
-    ann = judge(server.link()).begin()
-    page = ann.page
-    expect(page.locator(".result-list").nth(0).locator(".listed")).to_have_count(DEPTH)
-    for answer in ("Left is better", "Both bad"):
-        ann.hear_all()
-        ann.choose(answer)
-        ann.next()
-    ann.expect_saved()
-    first, second = answers_since(server, before)
-    assert first["choice"] in ("a", "b")
-    assert second["choice"] == "neither"
-
-
-@pytest.mark.parametrize("name", ["grade", "both", "prefer", "order", "lists"])
-def test_a_session_by_keyboard_alone(served: Serve, judge: Follow, name: str) -> None:
+@pytest.mark.parametrize("name", KEYS)
+def test_two_scales_and_pictures_by_keyboard_alone(served: Serve, judge: Follow, name: str) -> None:
     server = served(name)
     before = len(server.events("answered"))
-    ann = judge(server.link()).open()
+    ann = judge(server.link())
+    hands = Shortcuts(ann)
     page = ann.page
-    press = page.keyboard.press
-    expect(page.get_by_role("heading", name="What to do")).to_be_visible()
-    for _ in range(10):
-        press("Tab")
-        if page.evaluate("document.activeElement.textContent") == "Begin":
-            break
-    press("Enter")
+    ann.open()
+    hands.begin()
     expect(ann.question).to_be_visible()
-    while page.locator(".asking .badge").count():
-        listen_by_keys(ann, name)
-        answer_by_keys(ann, name)
-        press("Enter")
-        expect(page.locator(".feedback")).to_be_visible()
-        press("Enter")
-        expect(page.locator(".feedback")).to_have_count(0)
-        expect(ann.question).to_be_visible()
+    if page.locator(".asking .badge").count():
+        hands.hear_all()
+        hands.answer(*KEYS[name])
+        hands.save()
+        hands.read_feedback("Others hear this differently")
     for number in range(2):
         expect(page).to_have_title(f"Question {number + 1} · Which songs are alike?")
-        listen_by_keys(ann, name)
-        answer_by_keys(ann, name)
-        expect(page.locator(".hint")).to_have_text("Ready to save.")
-        press("Enter")
+        hands.hear_all()
+        hands.answer(*KEYS[name])
+        hands.save()
     expect(page).to_have_title("Question 3 · Which songs are alike?")
     ann.expect_saved()
     given = answers_since(server, before)
     assert len(given) == 2
     assert all(json.loads(row["text"])["input"] == "keys" for row in given)
-    press("?")
+    page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
-    press("Escape")
+    page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-
-
-def listen_by_keys(ann: Judge, name: str) -> None:
-    page = ann.page
-    press = page.keyboard.press
-
-    def heard(part: str) -> None:
-        expect(page.locator(f"[data-part='{part}'] .listened[data-state=done]")).to_be_visible()
-
-    if page.locator("[data-part=query] .play").count():
-        press("q")
-        heard("query")
-    if name == "order":
-        parts = page.locator(".ordered .shown").evaluate_all("all => all.map(one => one.dataset.part)")
-        for number, part in enumerate(parts):
-            press(str(number + 1))
-            heard(part)
-    elif name == "lists":
-        depth = page.locator(".result-list").first.locator(".listed").count()
-        for move, side in (("ArrowDown", "first"), ("ArrowUp", "second")):
-            ranks = range(depth) if side == "first" else reversed(range(depth))
-            for place, rank in enumerate(ranks):
-                press("ArrowRight" if side == "second" and place == 0 else move)
-                heard(f"{side} {rank}")
-    else:
-        press("a")
-        heard("candidate 0")
-        if name == "prefer":
-            press("b")
-            heard("candidate 1")
-    press("k")
-    expect(page.locator(".playing")).to_have_count(0)
-
-
-def answer_by_keys(ann: Judge, name: str) -> None:
-    press = ann.page.keyboard.press
-    keys = {
-        "grade": ["3"],
-        "both": ["2", "ArrowUp", "Shift+ArrowUp"],
-        "prefer": ["ArrowRight", "3"],
-        "order": ["ArrowDown", "Shift+ArrowDown", "c"],
-        "lists": ["2"],
-    }[name]
-    for key in keys:
-        press(key)
+    hands.expect_no_other_input()

@@ -72,7 +72,7 @@ def test_from_prolific_and_back(server: Server, judge: Follow, organiser: Page) 
     expect(finish).to_have_attribute("href", DONE)
 
     organiser.goto(f"{server.address}/organise/recruiting")
-    expect(organiser.get_by_text("at 30 s for an answer")).to_be_visible()
+    expect(organiser.get_by_text("at 30 s per answer")).to_be_visible()
     expect(organiser.locator("#platform-address")).to_have_value(
         f"{server.opened.settings.people.address}/recruit/prolific"
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -87,9 +87,9 @@ def test_from_prolific_and_back(server: Server, judge: Follow, organiser: Page) 
     assert "p1,s1,approve," in review.value.path().read_text()
     # The next file lists what is new, unless everything is wanted.
     expect(row).to_contain_text("(in a file)")
-    expect(organiser.locator("#pay-summary")).to_contain_text("Decisions in no file yet: 0")
+    expect(organiser.locator("#pay-summary")).to_contain_text("Decisions not yet in a file: 0")
     for every in (False, True):
-        organiser.get_by_label("With what earlier files hold").set_checked(every)
+        organiser.get_by_label("Include what earlier files contain").set_checked(every)
         with organiser.expect_download() as again:
             organiser.get_by_role("button", name="What to approve and reject").click()
         assert ("p1,s1,approve," in again.value.path().read_text()) == every

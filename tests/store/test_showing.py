@@ -116,3 +116,11 @@ def test_the_twin_is_shown_beside_the_query_and_the_document_everywhere_else(hom
     assert files("both", "both", "d1") == [name("query", "both"), name("twin", "both"), name("document", "d1")]
     assert files("q1", "both", "q1") == [name("query", "q1"), name("document", "both"), name("twin", "q1")]
     assert name("twin", "both") not in (name("query", "both"), name("document", "both"))
+
+
+def test_a_training_of_lists_names_systems(home: Path) -> None:
+    (home / "training.csv").write_text("query,document,other,choice,feedback\nq1,s1,s2,a,The first is better.\n")
+    study = make(home, "--kind", "lists", "--depth", "2", "--training", str(home / "training.csv"))
+    with CampaignFolder.open(study) as folder:
+        (exercise,) = training_json(WebCampaign(folder), "ann")
+    assert sorted(len(one) for one in exercise["lists"]) == [2, 2]

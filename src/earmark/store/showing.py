@@ -49,7 +49,9 @@ def shown_ids(folder: Path, settings: Settings, removed: Removed = NOTHING) -> t
     if settings.inputs.training is not None:
         shown = read_training(find_file(folder, settings.inputs.training), encoding=settings.inputs.encoding)
         queries += shown["query"].to_list()
-        documents += [one for name in ("document", "other") for one in shown[name] if one]
+        if settings.kind != "lists":
+            # There the columns name two systems, whose lists are among the documents already.
+            documents += [one for name in ("document", "other") for one in shown[name] if one]
     return _unique(queries), _unique(documents)
 
 
