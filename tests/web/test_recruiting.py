@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +16,10 @@ from hypothesis import strategies as st
 from served import Assessor, organiser_headers
 from starlette.testclient import TestClient
 
+from earmark.errors import StoreError
+from earmark.store.links import revoke
 from earmark.store.sittings import list_sittings
+from earmark.store.store import Store
 from earmark.web.catalogue import words
 from earmark.web.limits import RateLimiter
 from earmark.web.recruiting import origin_of
@@ -62,6 +66,71 @@ def sittings(client: TestClient) -> list[Any]:
 def policy(response: Any) -> dict[str, str]:
     parts = response.headers["content-security-policy"].split("; ")
     return dict(part.split(" ", 1) for part in parts)
+
+
+# ---- what is refused ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ({"platform": "mturk"}, "unknown"),
+        ({"worker": "a b"}, "invalid"),
+        ({"worker": None}, "invalid"),
+        ({"colour": "blue"}, "invalid"),
+        ({"worker": "rejected"}, "rejected"),
+        ({"worker": "busy"}, "enough"),
+        ({"worker": "revoked"}, "revoked"),
+    ],
+)
+def test_every_refusal_is_said_in_the_language_of_the_page(
+    make_client: Clients, said: dict[str, Any], code: str
+) -> None:
+    client = make_client("grade", **PROLIFIC, judging__answers_per_assessor=3)
+    store = client.app.state.campaign.store  # type: ignore[attr-defined]
+    prolific(client, "rejected", "s1")
+    client.app.state.campaign.desk.reject(sittings(client)[0].assessor, "no reason")  # type: ignore[attr-defined]
+    work(prolific(client, "busy", "s2"), 3)
+    prolific(client, "revoked", "s3")
+    revoke(store, next(one.assessor for one in sittings(client) if one.assignment == "s3"))
+    start = {"platform": "prolific", "worker": "new", "assignment": "s9"} | said
+    is_said(client, start, code)
+
+
+@pytest.mark.parametrize(("state", "code"), [("paused", "paused"), ("stopped", "over"), ("closed", "over")])
+def test_a_campaign_that_is_not_open_is_said_in_the_language_of_the_page(
+    make_client: Clients, state: str, code: str
+) -> None:
+    client = make_client("grade", **PROLIFIC)
+    client.app.state.campaign.desk.set_state(state)  # type: ignore[attr-defined]
+    is_said(client, {"platform": "prolific", "worker": "new", "assignment": "s9"}, code)
+
+
+def test_limits_are_said_in_the_language_of_the_page(make_client: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = make_client("grade", **PROLIFIC)
+    start = {"platform": "prolific", "worker": "new", "assignment": "s9"}
+    is_said(client, start, "forbidden", headers={})
+
+    def unable(*_: Any) -> Any:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Store, "write", unable)
+        is_said(client, start, "busy")
+    monkeypatch.setattr(RateLimiter, "seconds_to_wait", lambda *_, **__: 1.0)
+    is_said(client, start, "too_many")
+
+
+def is_said(client: TestClient, start: dict[str, Any], code: str, headers: dict[str, str] = OWN) -> None:
+    """Check the code of a refusal, and that the script has words for it in every language."""
+    refused = client.post("/api/recruit/start", json=start, headers=headers)
+    assert refused.json()["error"]["code"] == code, refused.text
+    english, spanish = (words(language, "recruit")[f"refused_{code}"] for language in ("en", "es"))
+    assert english != spanish
+    script = (Path(str(files("earmark.web"))) / "static" / "recruit" / "recruit.js").read_text()
+    # What the server says itself is English.
+    assert "error?.message" not in script
+    assert "{" not in words("en", "recruit")["refused"]
 
 
 # ---- Prolific --------------------------------------------------------------------------------------------------------
@@ -412,6 +481,26 @@ def test_a_question_that_both_windows_show_counts_once(make_client: Clients) -> 
     assert session(one)["progress"]["answers"] == 1
 
 
+def test_a_window_whose_work_is_done_asks_nothing_that_is_out_for_another_one(make_client: Clients) -> None:
+    client = make_client("grade", **MTURK | {"recruiting__answers_per_assignment": 2}, traps__rate=0)
+    one, two = mturk(client, "W1", "A1"), mturk(client, "W1", "A2")
+    work(one, 1)
+    # The other window has more to do, and reserves more than this one needs.
+    reserved = two.take(ahead=1)["questions"]
+    assert len(reserved) == 2
+    asked = one.take(ahead=1)
+    assert [question["id"] for question in asked["questions"]] == [reserved[0]["id"]]
+    assert one.answer(asked["questions"][0]).json()["progress"] == {"answers": 2, "limit": 2}
+    done = one.take(ahead=1)
+    assert (done["questions"], done["reason"]) == ([], "enough")
+    assert completion(one)["submit"]["fields"] == {"assignmentId": "A1", "answers": "2"}
+    # An answer to what the first window answered is told, does not count, and the work goes on.
+    assert two.answer(reserved[0]).json()["status"] == "elsewhere"
+    assert two.take()["questions"][0]["id"] == reserved[1]["id"]
+    work(two, 2)
+    assert completion(two)["submit"]["fields"] == {"assignmentId": "A2", "answers": "2"}
+
+
 def test_a_link_of_the_organiser_is_for_the_work_that_was_done_last(make_client: Clients) -> None:
     client = make_client("grade", **MTURK)
     headers = organiser_headers(client)
@@ -553,7 +642,7 @@ def test_a_file_for_the_platform_lists_what_is_new(make_client: Clients) -> None
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({}, "If every question is asked, {least} answers are needed, traps among them."),
+        ({}, "If every question is asked, {least} answers are needed, including traps."),
         ({"judging__judgments_per_item": 2}, "{least} answers are needed where people agree and up to {most} where"),
         ({"estimates__stop": "budget:4"}, "Until the budget of the stop rule (4) is used up, 4 answers are needed"),
         (

@@ -11,7 +11,7 @@ import pytest
 from earmark.web.catalogue import ENGLISH, LANGUAGES, words
 
 STATIC = Path(str(files("earmark.web") / "static" / "judge"))
-PARTS = ("judge", "messages")
+PARTS = ("judge", "messages", "recruit")
 OTHERS = sorted(set(LANGUAGES) - {ENGLISH})
 
 
@@ -25,7 +25,7 @@ def test_a_translation_says_everything_that_assessors_read(language: str, part: 
     english, other = words(ENGLISH, part), words(language, part)
     # Where a word is missing, the English one stands in.
     same = {key for key, text in english.items() if other[key] == text}
-    assert same <= {"better_a", "hint_part", "listed"}
+    assert same <= {"better_a", "hint_part", "listed", "platform_prolific", "platform_mturk"}
     wrong = {key for key, text in english.items() if placeholders(text) != placeholders(other[key])}
     assert not wrong
 

@@ -235,8 +235,9 @@ def take(said: Asking, who: Who, campaign: Campaign) -> dict[str, Any]:
     """Give out a question, and some ahead; asked again, the same ones."""
     assessor, known = who.assessor, _standing(who, campaign)
     taken = sessions.desk_for(campaign, known).take(assessor, ahead=said.ahead)
-    found = [_shown(campaign, assessor, one) for one in taken.questions]
     known = sessions.standing_of(campaign, who.link)
+    taken = sessions.part_of_work(campaign.settings, known, taken)
+    found = [_shown(campaign, assessor, one) for one in taken.questions]
     reason = sessions.follow_sitting(campaign, known, taken.reason)
     return {"questions": found, "reason": reason, "progress": sessions.progress_json(campaign.settings, known)}
 

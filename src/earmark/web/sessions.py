@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from earmark.data.scales import Scale, parse_scale
 from earmark.errors import ParameterError
 from earmark.store.desk import Desk
-from earmark.store.leases import UNCOUNTED
+from earmark.store.leases import UNCOUNTED, Taken
 from earmark.store.links import Link
 from earmark.store.people import person_of, text_version
 from earmark.store.schema import assessors, assignments, questions
@@ -174,6 +174,19 @@ def desk_for(campaign: WebCampaign, known: Standing) -> Desk:
         return desk
     rules = replace(desk.rules, answers_per_assessor=most_answers(campaign.settings, known))
     return replace(desk, store=SittingStore.of(desk.store, sitting), rules=rules)
+
+
+def part_of_work(settings: Settings, known: Standing, taken: Taken) -> Taken:
+    """Leave out questions that are more than the paid work of an assessor takes.
+
+    Somebody with several assignments has a window for each, and what is out is out for all of them. A window whose
+    work is done must not ask what was given out for another one.
+    """
+    limit = None if known.sitting is None else most_answers(settings, known)
+    if limit is None:
+        return taken
+    kept = taken.questions[: max(limit - known.answers, 0)]
+    return Taken(kept, "enough" if taken.questions and not kept else taken.reason)
 
 
 _OVER = ("enough", "done", "stopped", "closed")

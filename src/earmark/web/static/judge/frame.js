@@ -4,7 +4,9 @@
 import { button, el, fill, icon } from "./dom.js";
 import { counted, number, t } from "./texts.js";
 
-const ICONS = { saved: "check", saving: "check", unsaved: "warning", refused: "warning" };
+const ICONS = { saved: "check", saving: "check", unsaved: "warning", refused: "warning", elsewhere: "warning" };
+const SAYS = { refused: "not_taken", elsewhere: "not_counted" };
+const LINES = { saving: "saved_soon", unsaved: "saved_not_yet", refused: "saved_but_one", elsewhere: "saved_elsewhere" };
 /** Milliseconds for which something is shown that was said in passing, and how many such things at most. */
 const SHOWN = 15_000;
 const MOST = 3;
@@ -93,10 +95,9 @@ export class Frame {
     const state = { sending: "saving", waiting: "unsaved", idle: outbox.outcome }[outbox.state];
     if (this.saved.dataset.state !== state) {
       this.saved.dataset.state = state;
-      const text = t(state === "refused" ? "not_taken" : state);
-      fill(this.saved, state && [icon(ICONS[state]), el("span", { text })]);
+      fill(this.saved, state && [icon(ICONS[state]), el("span", { text: t(SAYS[state] ?? state) })]);
     }
-    const line = { saving: "saved_soon", unsaved: "saved_not_yet", refused: "saved_but_one" }[state] ?? "saved_all";
+    const line = LINES[state] ?? "saved_all";
     if (this.savedLine.dataset.line !== line) {
       this.savedLine.dataset.line = line;
       this.savedLine.textContent = t(line);

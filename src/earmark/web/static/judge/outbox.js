@@ -28,7 +28,7 @@ export class Outbox extends EventTarget {
     this.#letters = Object.values(shelf.get("outbox", {})).sort((a, b) => a.kept - b.kept);
     /** @type {OutboxState} */
     this.state = this.#letters.length ? "waiting" : "idle";
-    /** What became of the last one: "saved", "refused", or "" where there was none, or another one counts. */
+    /** What became of the last one: "saved", "refused", "elsewhere" where another one counts, "" where there was none. */
     this.outcome = "";
     /** Why the one on its way is not there yet. @type {ApiError|null} */
     this.problem = null;
@@ -83,7 +83,7 @@ export class Outbox extends EventTarget {
     this.#become("sending");
     try {
       const result = await this.api.post(letter.path, letter.body);
-      this.#finish(letter, result.status === "elsewhere" ? "" : "saved");
+      this.#finish(letter, result.status === "elsewhere" ? "elsewhere" : "saved");
       this.dispatchEvent(new CustomEvent("saved", { detail: { letter, result } }));
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
