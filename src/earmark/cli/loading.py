@@ -41,6 +41,12 @@ def load_judgments(path: Path, out: Output, *, scale: str | None = None, encodin
     return judgments
 
 
+def load_grades(paths: Sequence[Path], out: Output, *, scale: str | None = None, encoding: str = "utf-8") -> Judgments:
+    """Read graded judgments of several assessors, of one file or more."""
+    first, *others = [load_judgments(path, out, scale=scale, encoding=encoding) for path in paths]
+    return first.merged(*others) if others else first
+
+
 def load_preferences(
     paths: Sequence[Path],
     out: Output,

@@ -365,6 +365,19 @@ class Answers:
 
         return load_preferences(self.files, out, phases=self.phase, encoding=self.encoding, keep_traps=keep_traps)
 
+    def are_grades(self) -> bool:
+        """Tell whether the files hold judgments with gains, by the columns of the first one."""
+        from earmark.cli.folder import is_folder
+        from earmark.data.readers import has_gains
+
+        return not is_folder(self.files[0]) and has_gains(self.files[0], encoding=self.encoding)
+
+    def load_grades(self, out: Output, scale: str | None) -> Judgments:
+        """Read the answers as judgments with gains."""
+        from earmark.cli.loading import load_grades
+
+        return load_grades(self.files, out, scale=scale, encoding=self.encoding)
+
 
 @dataclass(frozen=True, kw_only=True)
 class WritingRuns:
