@@ -18,6 +18,7 @@ from IPython.lib.pretty import pretty
 import earmark
 from earmark.campaign.campaign import oracle
 from earmark.campaign.list_campaign import ListCampaign, ListProblem
+from earmark.campaign.list_files import ListAnswers
 from earmark.campaign.loop import play
 from earmark.campaign.order_campaign import RANKINGS, OrderCampaign, OrderProblem
 from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
@@ -182,7 +183,8 @@ def kinds() -> list[Any]:
     documents = ("<i>d</i>", "<i>e</i>", "<i>f</i>")
     rows = [("<i>q</i>", who, list(documents), 2) for who in ("<i>x</i>", "<i>y</i>")]
     orders = OrderCampaign(OrderProblem({"<i>q</i>": documents}), pl.DataFrame(rows, schema=RANKINGS, orient="row"))
-    return [one for campaign in (lists, orders) for one in (campaign, campaign.look, campaign.look.estimates)]
+    looks = [one for campaign in (lists, orders) for one in (campaign, campaign.look, campaign.look.estimates)]
+    return [*looks, ListAnswers(said)]
 
 
 def classes() -> dict[str, type]:

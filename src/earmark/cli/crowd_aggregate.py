@@ -111,6 +111,8 @@ def aggregate(
         out.note(f"{left_out:,} of {counted(pairs, 'pair')} left out: too few agree, or answered")
     if tied := int((made.preferences["choice"] == "same").sum()):
         out.note(f"{tied:,} of {counted(made.preferences.height, 'pair')} without a preferred document")
+    for note in made.notes:
+        out.note(note)
     if output is not None:
         write_preferences(made.to_preferences(), output)
         out.note(f"wrote {output}: {counted(made.preferences.height, 'preference')}")
