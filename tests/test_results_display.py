@@ -18,6 +18,7 @@ from IPython.lib.pretty import pretty
 import earmark
 from earmark.campaign.campaign import oracle
 from earmark.campaign.list_campaign import ListCampaign, ListProblem
+from earmark.campaign.list_files import ListAnswers
 from earmark.campaign.loop import play
 from earmark.campaign.order_campaign import RANKINGS, OrderCampaign, OrderProblem
 from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
@@ -25,7 +26,11 @@ from earmark.campaign.pairs.plan import plan_pairs
 from earmark.campaign.stopping import parse_stop
 from earmark.crowd.aggregation import aggregate_preferences
 from earmark.crowd.agreement import random_answering_test
+from earmark.crowd.assessor_effects import fit_assessor_effects
 from earmark.crowd.bradley_terry import fit_bradley_terry
+from earmark.crowd.grade_answers import GradeAnswers
+from earmark.crowd.grade_confusion import fit_grade_confusion
+from earmark.crowd.grade_models import aggregate_grades
 from earmark.crowd.graded import assessor_errors, graded_alpha
 from earmark.crowd.group_agreement import compare_groups
 from earmark.crowd.payment import Terms, Work, pay
@@ -48,11 +53,12 @@ from earmark.simulation.srbench import SrbenchSize, simulated_srbench
 
 # What is neither a result nor holds one: how something is done, or steps on the way.
 INNER = {
-    "Answers", "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion", "DisplayTable",
-    "Evidence", "FittedScores", "ListProblem", "ForecastGroups", "FriedmanRanks", "GroupPlaces", "Ideal", "JudgedLists",
-    "MarginalLikelihood", "OpenPair", "PairAnswers", "PairDesign", "PairPosterior", "PairedDifferences", "Point",
-    "Points", "PolicyState", "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks",
-    "Stack", "StopState", "Table", "Verdicts", "Wins",
+    "Answers", "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion",
+    "ConfusionIteration", "Confusions", "DisplayTable", "Evidence", "FittedScores", "ListProblem", "ForecastGroups",
+    "FriedmanRanks", "GradeAnswers", "GroupPlaces", "Ideal", "JudgedLists", "MarginalLikelihood", "MarginalPosterior",
+    "OpenPair", "PairAnswers", "PairDesign", "PairPosterior", "PairedDifferences", "Point", "Points", "PolicyState",
+    "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks", "Stack", "StopState", "Table",
+    "Verdicts", "Wins",
 }  # fmt: skip
 PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
 
@@ -113,7 +119,8 @@ def results() -> dict[str, Any]:
         judged.audit, earmark.Matrix(apart, documents[:8], documents[:8]),
         earmark.simulate_campaigns(runs, judgments, stop="budget:40", predictor="uniform", repeats=2),
         earmark.diagnose_predictor(runs, judgments, share=0.5), *earmark.curves(runs, judgments, "pr").values(),
-        assessor_errors(several), graded_alpha(several, rng=np.random.default_rng(0)), compare_groups(groups, groups),
+        assessor_errors(several), *grades(), graded_alpha(several, rng=np.random.default_rng(0)),
+        compare_groups(groups, groups),
         sign_agreement([0.1, 0.2], [0.1, -0.1]), interval_coverage([0.4, 0.5], [0.1, 0.1], [0.3, 0.6]),
         accuracy_by_confidence([1.0, 2.0], [0.6, 0.99], [1.0, -1.0]), summarise_errors([0.5], [0.1], [0.7]),
         reliability_curve([[0.9, 0.1], [0.2, 0.8]], [0, 1]), decompose_score([[0.9, 0.1], [0.2, 0.8]], [0, 1]),
@@ -123,6 +130,16 @@ def results() -> dict[str, Any]:
     ):  # fmt: skip
         found[type(one).__name__] = one
     return found
+
+
+def grades() -> list[Any]:
+    """What models make of graded answers of several people."""
+    rows = [("q", f"<i>{d}</i>", (d + who) % 3, f"<i>{who}</i>") for d in range(12) for who in (0, 0.5, 1)]
+    levels = [(query, document, int(gain), who) for query, document, gain, who in rows]
+    frame = pl.DataFrame(levels, schema=["query", "document", "gain", "assessor"], orient="row")
+    judgments = earmark.judgments_from_frame(frame, scale=earmark.BROAD)
+    answers = GradeAnswers.of(judgments)
+    return [aggregate_grades(judgments), fit_assessor_effects(answers), fit_grade_confusion(answers)]
 
 
 def auditions() -> list[Any]:
@@ -166,7 +183,8 @@ def kinds() -> list[Any]:
     documents = ("<i>d</i>", "<i>e</i>", "<i>f</i>")
     rows = [("<i>q</i>", who, list(documents), 2) for who in ("<i>x</i>", "<i>y</i>")]
     orders = OrderCampaign(OrderProblem({"<i>q</i>": documents}), pl.DataFrame(rows, schema=RANKINGS, orient="row"))
-    return [one for campaign in (lists, orders) for one in (campaign, campaign.look, campaign.look.estimates)]
+    looks = [one for campaign in (lists, orders) for one in (campaign, campaign.look, campaign.look.estimates)]
+    return [*looks, ListAnswers(said)]
 
 
 def classes() -> dict[str, type]:

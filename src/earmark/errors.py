@@ -61,6 +61,10 @@ class ParameterError(EarmarkError, ValueError):
     """An option or argument has a value that makes no sense here."""
 
 
+class UnknownCollectionSize(ParameterError):  # noqa: N818 - reads as the sentence it is
+    """A measure counts documents that were not retrieved, and nobody said how many there are."""
+
+
 class MissingLibraryError(EarmarkError, ImportError):
     """A library that only some people need is not installed."""
 

@@ -101,6 +101,16 @@ def test_what_is_refused(cli: Cli, answers: Path, tmp_path: Path) -> None:
     assert "share of cheaters lies between 0 and 1" in error("--cheaters", 3)
     assert "getting a trap right lies between 0 and 1" in error("--honest", 90)
     assert "--level is a probability" in error("--level", 0)
+
+
+def test_the_table_is_printed_where_everybody_is_rejected(cli: Cli, answers: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.csv"
-    assert "a worker who is not rejected" in error("--min-answers", 0, "--min-right", 1, "--kept", kept)
+    strict = ("--min-answers", 0, "--min-right", 1)
+    said = cli("crowd", "check", answers, *strict, "--kept", kept)
+    assert said.code == 1
     assert not kept.exists()
+    assert f"note: nothing written to {kept}: all 3 workers are rejected\n" in said.err
+    assert said.rows == cli("crowd", "check", answers, *strict).rows
+    table = cli("crowd", "check", answers, *strict, "--kept", kept, "--format", "table").out
+    assert "Rejected workers" in table
+    assert "3 of 3 workers rejected" in table

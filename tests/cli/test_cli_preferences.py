@@ -128,6 +128,8 @@ def test_phases_traps_and_blanks(cli: Cli, files: Files, write: Callable[..., Pa
         "note: 1 answer to traps left out",
         "note: system 'poor' ranks no document of any pair and has no precision",
         "note: no --agreement given: taking 6/6, 5/6, 4/6",
+        "note: good and fair order all of their pairs alike: the interval of the difference says how far they may "
+        "differ on other pairs",
     ]
     second = cli(*call, "--phase", 2)
     assert second.rows[0] | {"system": "good", "agreement": "3/3", "precision": 0.0, "pairs": 1} == second.rows[0]

@@ -210,3 +210,97 @@ def test_sounds_that_cannot_be_read_are_all_named(cli: Cli, tmp_path: Path) -> N
     assert (said.code, one_line(said.err)) == (2, True)
     assert f"{sounds}: expected sound files, got 2 files that cannot be read: bad.wav (" in said.err
     assert said.err.count("bad.wav") == said.err.count("worse.wav") == said.err.count(str(sounds)) == 1
+
+
+def test_repeated_answers_are_refused_or_one_of_them_is_taken(cli: Cli, files: Files) -> None:
+    path = files.folder / "again.csv"
+    path.write_text("query,a,b,assessor,choice\nq1,a,b,w,a\nq1,a,b,v,a\nq1,b,a,w,a\n")
+    refused = cli("crowd", "aggregate", path)
+    assert refused.code == 2
+    assert f"{path}:4: expected one answer per question and assessor" in refused.err
+    assert "--repeated first or last takes one of the answers" in refused.err
+    chosen = {}
+    for rule in ("first", "last"):
+        said = cli("crowd", "aggregate", path, "--repeated", rule)
+        assert f"note: 1 answer left out: the same worker answered again, the {rule} counts\n" in said.err
+        chosen[rule] = said.rows[0]["choice"]
+    assert chosen == {"first": "a", "last": "same"}
+    # Over several files, in their order; traps may be answered again.
+    other = files.folder / "other.csv"
+    other.write_text("query,a,b,assessor,choice,trap\nq1,a,b,v,b,\nq1,a,e,v,a,a\nq1,a,e,v,a,a\n")
+    one = files.folder / "one.csv"
+    one.write_text("query,a,b,assessor,choice\nq1,a,b,w,b\nq1,a,b,v,a\n")
+    assert cli("crowd", "aggregate", one, other, "--repeated", "last").rows[0]["choice"] == "b"
+    assert "2 answers to traps left out" in cli("crowd", "aggregate", one, other, "--repeated", "first").err
+    for command in (("crowd", "groups", path), ("preferences", "precision", files.runs, "--preferences", path)):
+        assert cli(*command).code == 2
+        assert cli(*command, "--repeated", "first").code == 0
+
+
+def test_results_answered_again(cli: Cli, files: Files) -> None:
+    path, out = files.folder / "results.csv", files.folder / "out.csv"
+    head = "Input.query,Input.left,Input.right,Answer.choice,WorkerId\n"
+    path.write_text(head + "q,a,b,left,w\nq,a,b,right,w\n")
+    for rule, kept in (("first", "a"), ("last", "b")):
+        assert cli("crowd", "import", path, "-o", out, "--repeated", rule).code == 0
+        assert out.read_text().splitlines()[1].startswith(f"q,a,b,w,{kept}")
+    refused = cli("crowd", "import", path, "-o", out, "--repeated", "refuse")
+    assert refused.code == 2
+    assert f"{path}:3: expected one answer per question and person, got another of 'w' on 'a' and 'b'" in refused.err
+
+
+def test_words_with_blanks_need_quotes(cli: Cli, files: Files) -> None:
+    path, out = files.folder / "results.csv", files.folder / "out.csv"
+    path.write_text("Input.query,Input.left,Input.right,Answer.choice,WorkerId\nq,a,b,the first song,w\n")
+    told = cli("crowd", "import", path, "-o", out).err
+    assert "for example --choice 'the first song=a')" in told
+    assert cli("crowd", "import", path, "-o", out, "--choice", "the first song=a").code == 0
+    # As a shell passes it on without quotes.
+    for cut in (("--choice", "the", "first", "song=a"), ("--choice", "the", "first song=a")):
+        said = cli("crowd", "import", path, "-o", out, *cut)
+        assert said.code == 2
+        assert "a value with blanks needs quotes, as in --choice 'the first song=a'" in said.err
+    assert (
+        "words with blanks need quotes: --choice 'the …=a'"
+        in cli("crowd", "import", path, "-o", out, "--choice", "the").err
+    )
+
+
+def test_teams_that_are_unknown_are_named(cli: Cli, files: Files) -> None:
+    given = ("fit", files.runs, "-j", files.judgments, "-o", files.folder / "model.json", "--feature", "pTEAM")
+    said = cli(*given)
+    assert said.code == 0
+    assert (
+        "note: teams are unknown, so pTEAM takes every system for a team of its own: name them with --teams" in said.err
+    )
+    assert "--teams" not in cli(*given, "--teams", files.teams).err
+    both = cli(*given, "--feature", "pSYS")
+    assert both.code == 2
+    assert "'pTEAM' is the same as 'pSYS', for teams are unknown: name them with --teams" in both.err
+    assert "teams are unknown" not in cli("fit", files.runs, "-j", files.judgments, "-o", files.folder / "m.json").err
+
+
+def test_three_pairs_do_not_prove_that_systems_are_alike(cli: Cli, tmp_path: Path) -> None:
+    runs, path = tmp_path / "runs.tsv", tmp_path / "three.csv"
+    lists = {"A": "xyz", "B": "xzy"}
+    rows = [f"{name}\tq{q}\t{document}" for name, order in lists.items() for q in range(3) for document in order]
+    runs.write_text("\n".join(rows) + "\n")
+    path.write_text("query,a,b,assessor,choice\n" + "".join(f"q{q},x,y,w,a\n" for q in range(3)))
+    said = cli("preferences", "precision", runs, "--preferences", path, "-k", 3)
+    for row in said.rows:
+        assert row["low"] is None or row["high"] - row["low"] > 0.5
+    (test,) = [row for row in said.rows if row.get("test") == "fisher"]
+    assert (test["difference"], test["clustered_p_value"]) == (0.0, 1.0)
+    assert "A and B order all of their pairs alike" in said.err
+
+
+def test_the_size_of_a_collection_of_prototypes_is_a_column(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "prototypes.csv"
+    path.write_text("set,order,ranks,relevant,length\ns,1,1 2,3,9\ns,2,5 6,3,9\n")
+    said = cli("audition", path, "-m", "fallout@5")
+    assert said.code == 2
+    assert said.err == (
+        "earmark: fallout@5 counts documents that were not retrieved: say how many there are in the column "
+        "'collection' of the answers\n"
+    )
+    assert "--collection-size" not in cli("audition", path).err

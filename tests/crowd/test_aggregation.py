@@ -144,3 +144,18 @@ def test_real_answers(melody_answers: pl.DataFrame) -> None:
     itself = scored.documents.filter(pl.col("query") == pl.col("document"))
     assert itself.height > 0
     assert itself["rank"].median() <= 2
+
+
+def test_one_coin_warns_where_same_takes_everything_over(melody_answers: pl.DataFrame) -> None:
+    said = Preferences.from_frame(melody_answers.filter(pl.col("choice").is_not_null()))
+    (note,) = aggregate_preferences(said, method="one-coin").notes
+    assert note.startswith("one-coin calls 243 of 281 pairs the same")
+    assert "Use davidson, dawid-skene or majority instead" in note
+    for method in ("majority", "davidson", "dawid-skene"):
+        assert aggregate_preferences(said, method=method).notes == ()
+
+
+def test_one_coin_says_nothing_where_people_choose() -> None:
+    rows = [("q", f"x{pair}", f"y{pair}", f"w{who}", "a") for pair in range(6) for who in range(3)]
+    frame = pl.DataFrame(rows, schema=["query", "a", "b", "assessor", "choice"], orient="row")
+    assert aggregate_preferences(Preferences.from_frame(frame), method="one-coin").notes == ()

@@ -175,9 +175,34 @@ def test_systems_that_do_the_same_do_not_differ(some_pairs: PairTable) -> None:
     for shares in (found.plain, found.weighted):
         same = [(0, 1), (2, 3)]
         for index, pair in enumerate(zip(shares.a.tolist(), shares.b.tolist(), strict=True)):
-            ends = (shares.difference_low[index], shares.difference_high[index])
-            assert (ends == (0.0, 0.0)) == (pair in same)
+            if pair in same:
+                # Three queries without a difference do not say that there is none on others.
+                t = scipy.stats.t.ppf(0.975, 2)
+                assert shares.difference[index] == 0.0
+                assert shares.difference_high[index] == pytest.approx(t**2 / (3 + t**2))
+                assert shares.difference_low[index] == -shares.difference_high[index]
             assert (shares.p_value[index] == 1.0) == (pair in same)
+
+
+@pytest.mark.parametrize("n_queries", [3, 5, 12, 40])
+@pytest.mark.parametrize("differ", [0.02, 0.1, 0.3])
+def test_intervals_of_few_pairs_hold(n_queries: int, differ: float) -> None:
+    """Two systems order most pairs alike; where they do not, a is right two times out of three."""
+    rng = np.random.default_rng([n_queries, int(100 * differ)])
+    pairs = pairs_of(list(range(n_queries)), list(range(0, 2 * n_queries, 2)), list(range(1, 2 * n_queries, 2)))
+    counted = np.ones((2, n_queries), dtype=bool)
+    held, widths = [], []
+    for _ in range(400):
+        first = rng.random(n_queries) < 0.6
+        apart = rng.random(n_queries) < differ
+        better = rng.random(n_queries) < 2 / 3
+        correct = np.stack([np.where(apart, better, first), np.where(apart, ~better, first)])
+        shares = clustered_shares(correct, counted, np.ones(n_queries), pairs)
+        low, high = shares.difference_low[0], shares.difference_high[0]
+        held.append(low <= differ / 3 <= high)
+        widths.append(high - low)
+    assert np.mean(held) >= 0.93
+    assert min(widths) > 0
 
 
 def test_all_right_is_not_certain(some_pairs: PairTable) -> None:

@@ -323,9 +323,9 @@ def test_what_the_answers_do_not_suffice_for_is_left_out_by_default_and_refused_
     sets = read_prototypes(write(tmp_path, "set,order,ranks,relevant,length\ns,1,1,1,3\ns,2,3,1,3\n"))
     result = audition(sets)
     assert set(result.left_out) == {"TN", "accuracy", "specificity", "NPV", "fallout", "ROCarea"}
-    assert all("--collection-size" in reason for reason in result.left_out.values())
+    assert all("in the column 'collection' of the answers" in reason for reason in result.left_out.values())
     assert "fallout" not in result.to_polars()["measure"]
-    with pytest.raises(ParameterError, match=r"^fallout .*--collection-size"):
+    with pytest.raises(ParameterError, match=r"^fallout counts .* in the column 'collection' of the answers$"):
         audition(sets, measures=["AP", "fallout"])
     with pytest.raises(ParameterError, match="unknown measure 'APP'"):
         audition(sets, measures=["APP"])

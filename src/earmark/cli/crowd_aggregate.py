@@ -16,54 +16,85 @@ if TYPE_CHECKING:
     from earmark.crowd.aggregation import Aggregated
 
 # Choices are spelt out here, and not taken from the modules that define them, so that help needs no imports.
-Method = Literal["majority", "bradley-terry", "davidson", "one-coin", "dawid-skene"]
+Method = Literal["majority", "bradley-terry", "davidson", "one-coin", "dawid-skene", "mean", "median", "linear"]
 _MOST_ROWS = 20
 
 
 def aggregate(
     answers: Answers,
     out: Output,
-    method: Annotated[Method, option("NAME")] = "majority",
+    method: Annotated[Method | None, option("NAME")] = None,
     agreement: Annotated[str | None, option("LEVEL")] = None,
     min_answers: Annotated[int, option("N", min=1)] = 1,
+    graded: Annotated[bool, option()] = False,
+    scale: Annotated[str | None, option("SCALE")] = None,
     strengths: Annotated[bool, option()] = False,
     prior: Annotated[float, option("SD", rare=True)] = 2.0,
     output: Annotated[Path | None, option("FILE", "-o")] = None,
     level: Level = 0.95,
 ) -> None:
-    """Make one preference per pair of documents of what many people answered.
+    """Make one preference per pair of documents, or one gain per document, of what many people answered.
 
     Prints the preferences (unless they are written to a file), scores of documents or reliabilities of workers where
     the method has them, and for every query the cycles among the preferences of majorities: documents x, y and z such
     that most people prefer x to y, y to z and z to x.
 
+    For judgments with gains by several assessors (columns query, document, gain and assessor), prints one gain per
+    document with an interval, and what a model tells about assessors: their bias, how much of the scale they use, their
+    noise and their reliability.
+
     Parameters
     ----------
     method
-        The method: majority; bradley-terry or davidson, by scores of documents, davidson with a place for same;
-        one-coin or dawid-skene, by what is most probably true given how reliable workers are.
+        The method. For preferences: majority; bradley-terry or davidson, by scores of documents, davidson with a place
+        for same; one-coin or dawid-skene, by what is most probably true given how reliable workers are. For gains:
+        mean, median or majority; linear, with a bias, a scale use and a noise of every assessor; dawid-skene, for
+        scales of few levels. When omitted, majority for preferences and linear for gains.
     agreement
-        For majority: take only pairs on which at least this share of the answers agrees, such as 5/6.
+        For majority of preferences: take only pairs on which at least this share of the answers agrees, such as 5/6.
     min_answers
-        Leave out pairs with fewer answers.
+        Leave out pairs or documents with fewer answers.
+    graded
+        The files hold judgments with gains. When omitted, they do if they have the columns document and gain.
+    scale
+        The judging scale of gains: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains such as 0,1,3,7.
+        Guessed from the judgments when omitted.
     strengths
         For scores: count answers in proportion to their strength.
     prior
         For scores: how far they are supposed to lie apart, as a standard deviation of log-odds.
     output
         Where to write the aggregated preferences, one row per pair: .csv, .tsv (either perhaps with .gz) or .parquet.
-        Other commands read the file as answers of one assessor.
+        Other commands read the file as answers of one assessor. Gains are written as CSV, which other commands read as
+        judgments.
 
     Examples
     --------
     earmark crowd aggregate answers.csv --agreement 5/6 -o majority.csv
     earmark crowd aggregate answers.csv --method davidson --strengths
     earmark crowd aggregate answers.csv --method dawid-skene -o preferences.csv
+    earmark crowd aggregate judgments.csv --scale fine -o gains.csv
     """
+    from earmark.cli.crowd_grades import aggregate_gains
     from earmark.crowd.aggregation import aggregate_preferences
     from earmark.data.preference_files import write_preferences
+    from earmark.errors import ParameterError
     from earmark.measures.preference_precision import parse_level
 
+    if graded or answers.are_grades():
+        unused = {"agreement": agreement, "strengths": strengths, "phase": answers.phase}
+        for name, value in unused.items():
+            if value:
+                raise ParameterError(f"--{name} is for preferences: judgments with gains have no use for it")
+        judgments = answers.load_grades(out, scale)
+        aggregate_gains(judgments, out, method=method or "linear", min_answers=min_answers, output=output, level=level)
+        return
+    if scale is not None:
+        raise ParameterError("--scale is for judgments with gains: preferences have none")
+    if method is None:
+        method = "majority"
+    if method == "mean" or method == "median" or method == "linear":
+        raise ParameterError(f"the method {method} is for judgments with gains, not for preferences")
     chosen_level = None if agreement is None else parse_level(agreement)
     given = answers.load(out)
     made = aggregate_preferences(
@@ -80,6 +111,8 @@ def aggregate(
         out.note(f"{left_out:,} of {counted(pairs, 'pair')} left out: too few agree, or answered")
     if tied := int((made.preferences["choice"] == "same").sum()):
         out.note(f"{tied:,} of {counted(made.preferences.height, 'pair')} without a preferred document")
+    for note in made.notes:
+        out.note(note)
     if output is not None:
         write_preferences(made.to_preferences(), output)
         out.note(f"wrote {output}: {counted(made.preferences.height, 'preference')}")

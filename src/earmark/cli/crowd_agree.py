@@ -48,8 +48,8 @@ def agree(
 
     For preferences: what share of the questions reaches each level of agreement and how strong preferences are there,
     a test of answering at random, Krippendorff's alpha, whether those who answer much agree less, whether the document
-    on the right is chosen too often, and how long answers took. For graded judgments: alpha, and the root mean square
-    error between every two assessors.
+    on the right is chosen too often, and how long answers took. For graded judgments: alpha, the root mean square
+    error between every two assessors, and with --workers the bias, scale use, noise and reliability of everybody.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def agree(
     --------
     earmark crowd agree answers.csv
     earmark crowd agree answers.csv --theme-map themes.csv --agreement 6/6,5/6,4/6
-    earmark crowd agree judgments.csv --graded --scale broad
+    earmark crowd agree judgments.csv --graded --scale broad --workers
     """
     import numpy as np
 
@@ -90,7 +90,8 @@ def agree(
         for name, value in given.items():
             if value:
                 raise ParameterError(f"--{name} is for preferences: --graded judgments have no use for it")
-        _agree_on_gains(_read_judgments(answers, out, scale), out, resamples=resamples, level=level, rng=rng)
+        judged = answers.load_grades(out, scale)
+        _agree_on_gains(judged, out, resamples=resamples, level=level, rng=rng, list_assessors=workers)
         return
     if scale is not None:
         raise ParameterError("--scale is for --graded judgments: preferences have none")
@@ -168,34 +169,44 @@ def _agree_on_preferences(
 
 
 def _agree_on_gains(
-    judgments: Judgments, out: Output, *, resamples: int, level: float, rng: np.random.Generator
+    judgments: Judgments,
+    out: Output,
+    *,
+    resamples: int,
+    level: float,
+    rng: np.random.Generator,
+    list_assessors: bool,
 ) -> None:
+    from earmark.cli.crowd_grades import show_assessors
+    from earmark.crowd.grade_models import aggregate_grades
     from earmark.crowd.graded import assessor_errors, graded_alpha
 
     errors = assessor_errors(judgments)
     metrics: tuple[Metric, ...] = ("ordinal", "interval")
     alphas = [graded_alpha(judgments, metric=one, n_resamples=resamples, level=level, rng=rng) for one in metrics]
+    model = None
+    if list_assessors or not out.for_people:
+        model = aggregate_grades(judgments, method="linear", level=level)
+        for note in model.notes:
+            out.note(note)
     if out.for_people:
         _show_alphas(alphas, out)
         _show_errors(errors, out)
+        if model is not None:
+            out.show("")
+            show_assessors(model, out)
         return
+    assert model is not None
     summary = {"assessors": alphas[0].assessors}
     summary |= {name: value for name, value in vars(errors).items() if name != "pairs"}
-    out.named_kinds({"alpha": [vars(one) for one in alphas], "error": errors.pairs, "errors": [summary]})
-
-
-def _read_judgments(answers: Answers, out: Output, scale: str | None) -> Judgments:
-    import polars as pl
-
-    from earmark.cli.loading import load_judgments
-    from earmark.data.judgments import Judgments
-    from earmark.data.scales import parse_scale
-
-    parts = [load_judgments(path, out, scale=scale, encoding=answers.encoding) for path in answers.files]
-    if len(parts) == 1:
-        return parts[0]
-    together = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
-    return Judgments.from_frame(together, scale=None if scale is None else parse_scale(scale))
+    out.named_kinds(
+        {
+            "alpha": [vars(one) for one in alphas],
+            "error": errors.pairs,
+            "errors": [summary],
+            "assessor": model.assessors,
+        }
+    )
 
 
 def _show_levels(table: pl.DataFrame, out: Output) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.text import Text
 
 from earmark.cli.command import option
@@ -59,7 +60,8 @@ def check(
     output
         Where to write, as CSV, the questions to ask again: all that rejected workers answered.
     kept
-        Where to write the answers of all who are not rejected.
+        Where to write the answers of all who are not rejected. If everybody is, nothing is written and the command ends
+        with exit code 1.
     everybody
         List all workers in a table, not only those who are rejected.
 
@@ -84,7 +86,10 @@ def check(
     if output is not None:
         write_table(again, output)
         out.note(f"wrote {output}: {counted(again.height, 'question')} to ask again")
-    if kept is not None:
+    nobody_left = len(checked.rejected) == checked.workers.height
+    if kept is not None and nobody_left:
+        out.note(f"nothing written to {kept}: all {counted(checked.workers.height, 'worker')} are rejected")
+    elif kept is not None:
         write_preferences(checked.kept_answers(), kept)
         out.note(f"wrote {kept}")
     summary = {
@@ -96,13 +101,17 @@ def check(
     }
     if not out.for_people:
         out.named_kinds({"worker": checked.workers, "expected": [vars(expected)], "summary": [summary]})
-        return
-    _show_workers(checked, out, everybody=everybody)
-    _show_expected(expected, out)
-    out.show(
-        f"{summary['rejected']:,} of {counted(summary['workers'], 'worker')} rejected, {summary['unchecked']:,} "
-        f"unchecked; {counted(summary['answers_again'], 'answer')} to {counted(again.height, 'question')} to ask again."
-    )
+    else:
+        _show_workers(checked, out, everybody=everybody)
+        _show_expected(expected, out)
+        out.show(
+            f"{summary['rejected']:,} of {counted(summary['workers'], 'worker')} rejected, {summary['unchecked']:,} "
+            f"unchecked; {counted(summary['answers_again'], 'answer')} to {counted(again.height, 'question')} to ask "
+            "again."
+        )
+    if kept is not None and nobody_left:
+        # A file that was asked for is not there, which a script has to notice.
+        raise typer.Exit(1)
 
 
 def _only_traps(table: pl.DataFrame, path: Path) -> pl.DataFrame:

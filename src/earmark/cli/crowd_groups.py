@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from earmark.cli.command import argument, option
-from earmark.cli.options import Reading
+from earmark.cli.options import Reading, RepeatedRule
 from earmark.cli.output import Output
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def groups(
     test: Annotated[RankTest | None, option("NAME", panel=_DIFFER)] = None,
     start: Annotated[GroupStart, option("RULE", panel=_DIFFER)] = "all",
     phase: Annotated[list[str] | None, option("NAME")] = None,
+    repeated: RepeatedRule = "refuse",
     against: Annotated[Path | None, option("FILE")] = None,
     output: Annotated[Path | None, option("FILE", "-o")] = None,
 ) -> None:
@@ -90,7 +91,7 @@ def groups(
             raise ParameterError("--test is for --rankings: preferences are made groups of by --method")
         if lead is not None and alpha is not None:
             raise ParameterError("--lead and --alpha exclude each other: documents differ by one or the other")
-        answers = load_preferences(files, out, phases=phase, encoding=reading.encoding)
+        answers = load_preferences(files, out, phases=phase, encoding=reading.encoding, repeated=repeated)
         made = groups_from_preferences(
             answers, method=method or "scores", alpha=_or_usual(alpha), lead=lead, start=start
         )

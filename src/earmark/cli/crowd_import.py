@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from earmark.cli.command import argument, option
-from earmark.cli.options import READING
+from earmark.cli.options import READING, Repeated
 from earmark.cli.output import Output
 from earmark.wording import counted
 
@@ -21,12 +21,13 @@ def import_results(
     choice: Annotated[list[str] | None, option("WORD=CHOICE", panel=READING)] = None,
     questions: Annotated[Path | None, option("FILE", panel=READING)] = None,
     keep_rejected: Annotated[bool, option()] = False,
+    repeated: Annotated[Repeated, option("RULE")] = "first",
     left_out: Annotated[Path | None, option("FILE")] = None,
     encoding: Annotated[str | None, option("NAME", panel=READING, rare=True)] = None,
 ) -> None:
     """Turn the results of a crowd platform into preferences.
 
-    Rejected work, answers without a choice or a strength, and second answers of the same person to the same question
+    Rejected work, answers without a choice or a strength, and further answers of the same person to the same question
     are left out and counted: what is printed says what became of every answer.
 
     Parameters
@@ -43,12 +44,16 @@ def import_results(
         assignment, status, rejected or reject. Where tasks have several questions, without the number. Give the option
         again for more.
     choice
-        What a word of the file means: a, b or same. Give the option again for more.
+        What a word of the file means: a, b or same. Words with blanks need quotes, as in 'the first song=a'. Give the
+        option again for more.
     questions
         The questions that were asked, as 'earmark crowd questions' wrote them: says which are traps, and what they
         expect.
     keep_rejected
         Take work that was rejected as well.
+    repeated
+        Which answer counts where a person answered the same question again: first or last, in the order of rows. Or
+        refuse, and the file is.
     left_out
         Write what was left out, and why, to a CSV file.
     encoding
@@ -71,7 +76,9 @@ def import_results(
     used = find_mapping(mapping).with_columns(_pairs(column, "--column", "FIELD=NAME"))
     used = used.with_choices(_pairs(choice, "--choice", "WORD=CHOICE"))
     asked = None if questions is None else read_questions(questions)
-    found = read_results(results, used, encoding=encoding, keep_rejected=keep_rejected, questions=asked)
+    found = read_results(
+        results, used, encoding=encoding, keep_rejected=keep_rejected, questions=asked, repeated=repeated
+    )
     write_preferences(found.preferences, output)
     out.note(f"wrote {output}: {found.preferences}")
     if left_out is not None:
@@ -93,6 +100,9 @@ def import_results(
     )
 
 
+_ENDS = {"--column": "NAME", "--choice": "a"}
+
+
 def _pairs(given: Sequence[str] | None, option: str, shape: str) -> dict[str, str]:
     from earmark.errors import ParameterError
 
@@ -100,6 +110,7 @@ def _pairs(given: Sequence[str] | None, option: str, shape: str) -> dict[str, st
     for text in given or ():
         name, sign, value = text.partition("=")
         if not sign or not name.strip() or not value.strip():
-            raise ParameterError(f"{option} takes {shape}, got '{text}'")
+            hint = "" if sign else f"; words with blanks need quotes: {option} '{text} …={_ENDS[option]}'"
+            raise ParameterError(f"{option} takes {shape}, got '{text}'{hint}")
         pairs[name.strip()] = value.strip()
     return pairs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -66,7 +67,7 @@ def fit(
     --------
     earmark fit runs.tsv --judgments judgments.tsv --metadata metadata.tsv -o model.json
     earmark fit new.tsv -j new-judgments.tsv --also old.tsv,old-judgments.tsv --augment 5 -o model.json
-    earmark fit runs.tsv -j judgments.tsv --feature pTEAM --feature pART --eliminate -o model.json
+    earmark fit runs.tsv -j judgments.tsv --teams teams.tsv --feature pTEAM --feature pART --eliminate -o model.json
     earmark fit runs.tsv -j judgments.tsv --metadata metadata.tsv --predictor hierarchical -o prior.json
     """
     import numpy as np
@@ -86,6 +87,7 @@ def fit(
         return
     if not feature:
         say_dropped(past[0].setting.features, out)
+    _say_teams(feature or (), described, out)
     trained = train(
         past,
         rng=np.random.default_rng(seed),
@@ -106,6 +108,21 @@ def fit(
     else:
         coefficients, summary = training_frames(trained)
         out.kinds(coefficients, summary)
+
+
+def _say_teams(features: Sequence[str], described: Described, out: Output) -> None:
+    """Say that teams are unknown, where a feature that rests on them was asked for by name."""
+    from earmark.errors import ParameterError
+
+    named = {part for name in features for part in name.split(":")}
+    if "pTEAM" not in named or described.teams is not None:
+        return
+    if "pSYS" in named:
+        raise ParameterError(
+            "the feature 'pTEAM' is the same as 'pSYS', for teams are unknown: name them with --teams, or take one of "
+            "the two"
+        )
+    out.note("teams are unknown, so pTEAM takes every system for a team of its own: name them with --teams")
 
 
 def _fit_prior(past: list[PastCollection], output: Path, out: Output, *, named: bool) -> None:

@@ -41,6 +41,12 @@ def load_judgments(path: Path, out: Output, *, scale: str | None = None, encodin
     return judgments
 
 
+def load_grades(paths: Sequence[Path], out: Output, *, scale: str | None = None, encoding: str = "utf-8") -> Judgments:
+    """Read graded judgments of several assessors, of one file or more."""
+    first, *others = [load_judgments(path, out, scale=scale, encoding=encoding) for path in paths]
+    return first.merged(*others) if others else first
+
+
 def load_preferences(
     paths: Sequence[Path],
     out: Output,
@@ -48,6 +54,7 @@ def load_preferences(
     phases: Sequence[str] | None = None,
     encoding: str = "utf-8",
     keep_traps: bool = False,
+    repeated: options.Repeated = "refuse",
 ) -> Preferences:
     """Read answers of one file or more, without those to traps unless asked to, and say what was left out."""
     from earmark.data.preference_files import read_preferences
@@ -56,10 +63,14 @@ def load_preferences(
 
     if len(paths) == 1 and folder.is_folder(paths[0]):
         return folder.folder_preferences(paths[0])
-    parts = [read_preferences(path, encoding=encoding) for path in paths]
-    answers = Preferences.concat(parts) if len(parts) > 1 else parts[0]
+    parts = [read_preferences(path, encoding=encoding, repeated=repeated) for path in paths]
+    answers = Preferences.concat(parts, repeated=repeated) if len(parts) > 1 else parts[0]
     if answers.unanswered:
         out.note(f"{counted(answers.unanswered, 'row')} without a choice left out")
+    if answers.replaced:
+        out.note(
+            f"{counted(answers.replaced, 'answer')} left out: the same worker answered again, the {repeated} counts"
+        )
     if phases:
         answers = answers.select(phases=phases)
     elif "phase" in answers.frame.columns and answers.frame["phase"].n_unique() > 1:

@@ -41,6 +41,7 @@ from earmark.cli import (
     measures,
     plan,
     preferences,
+    preferences_lists,
     preferences_next,
     preferences_plan,
     preferences_simulate,
@@ -99,6 +100,7 @@ add_command(app, "evaluate", evaluate.evaluate, _SCORES)
 add_command(app, "compare", compare.compare, _SCORES)
 add_command(app, "curves", curves.curves, _SCORES)
 add_command(preferences_app, "precision", preferences.precision)
+add_command(preferences_app, "lists", preferences_lists.lists)
 add_command(preferences_app, "rank", preferences_next.rank)
 add_command(preferences_app, "next", preferences_next.next_pairs)
 add_command(preferences_app, "plan", preferences_plan.plan)
@@ -197,7 +199,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         context = getattr(error, "ctx", None)
         hint = f" (try '{context.command_path} --help')" if context is not None else ""
-        return _complain(f"{explain()}{hint}")
+        message = str(explain())
+        if "unexpected extra argument" in message:
+            # The shell has cut a value with blanks into pieces, of which the option took the first.
+            hint = f" (a value with blanks needs quotes, as in --choice 'the first song=a'){hint}"
+        return _complain(f"{message}{hint}")
 
 
 def _complain(message: str) -> int:

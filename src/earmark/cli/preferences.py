@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from rich.text import Text
 
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, check_probability
+from earmark.cli.options import Inputs, RepeatedRule, check_probability
 from earmark.cli.output import Column, Output, number, p_value
 from earmark.wording import counted
 
@@ -31,6 +31,7 @@ def precision(
     agreement: Annotated[str | None, option("LEVELS", panel=_PAIRS)] = None,
     min_answers: Annotated[int, option("N", panel=_PAIRS, min=1, rare=True)] = 1,
     phase: Annotated[list[str] | None, option("NAME", panel=_PAIRS)] = None,
+    repeated: RepeatedRule = "refuse",
     weighted: Annotated[bool, option(panel=_TESTING)] = False,
     level: Annotated[float, option("P", panel=_TESTING, callback=check_probability)] = 0.95,
     pairs: Annotated[bool, option()] = False,
@@ -76,7 +77,7 @@ def precision(
     from earmark.measures.preference_precision import parse_levels, preference_outcomes, usual_levels
 
     levels = parse_levels(agreement) if agreement is not None else ()
-    answers = load_preferences([preferences], out, phases=phase, encoding=inputs.encoding)
+    answers = load_preferences([preferences], out, phases=phase, encoding=inputs.encoding, repeated=repeated)
     lists = inputs.load()
     outcomes = preference_outcomes(lists, answers.pairs(), k=k)
     _note_pairs(outcomes, out)
@@ -84,6 +85,7 @@ def precision(
         levels = usual_levels(answers.pairs())
         out.note(f"no --agreement given: taking {', '.join(map(str, levels))}")
     found = [compare_preferences(outcomes, one, min_answers=min_answers, level=level) for one in levels]
+    _note_alike(outcomes, out)
     if out.for_people:
         _show_systems(found, out, weighted=weighted, k=k)
         _show_tests(found, out, weighted=weighted, everything=pairs)
@@ -116,6 +118,25 @@ def _note_pairs(outcomes: PreferenceOutcomes, out: Output) -> None:
     if tied < len(pairs):
         for index in np.flatnonzero(~np.any(outcomes.counted, axis=1)):
             out.note(f"system '{outcomes.systems[index]}' ranks no document of any pair and has no precision")
+
+
+def _note_alike(outcomes: PreferenceOutcomes, out: Output) -> None:
+    """Name systems that order all pairs alike: their interval is about pairs that nobody asked about."""
+    import numpy as np
+
+    from earmark.inference.preference_intervals import same_outcomes
+
+    a, b = np.triu_indices(len(outcomes.systems), k=1)
+    alike = same_outcomes(outcomes.correct, outcomes.counted, a, b) & outcomes.counted[a].any(axis=1)
+    if not alike.any():
+        return
+    first = " and ".join(outcomes.systems[side[alike][0]] for side in (a, b))
+    others = int(alike.sum()) - 1
+    more = f", and {counted(others, 'more pair')} of systems," if others else ""
+    out.note(
+        f"{first}{more} order all of their pairs alike: the interval of the difference says how far they may differ on "
+        "other pairs"
+    )
 
 
 def _show_systems(found: Sequence[PreferenceComparison], out: Output, *, weighted: bool, k: int) -> None:

@@ -11,6 +11,8 @@ from earmark.cli.rank import interval_bar
 from earmark.wording import counted
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from earmark.campaign.list_campaign import ListLook
     from earmark.campaign.order_campaign import OrderLook
 
@@ -24,15 +26,20 @@ def rank_lists(out: Output, runs: list[Path], stop: str, level: float) -> None:
     path = folder.folder_of(runs)
     assert path is not None
     look = folder.load_stored_lists(out, path, _wanted(stop, level)).look
+    show_list_look(look, out, summary=pl.DataFrame([look.summary()]))
+
+
+def show_list_look(look: ListLook, out: Output, *, summary: pl.DataFrame, stopping: bool = True) -> None:
+    """Print what comparisons of lists come to, of a stored campaign or of a file."""
     estimates = look.estimates
     out.note("about queries like these; intervals and confidences hold at all looks together")
     for a, b in estimates.identical:
         out.note(f"lists never differ, not compared: {a} and {b}")
     if not out.for_people:
-        out.kinds(estimates.systems_frame(), estimates.pairs_frame(), pl.DataFrame([look.summary()]))
+        out.kinds(estimates.systems_frame(), estimates.pairs_frame(), summary)
         return
     _show_shares(look, out)
-    out.show(estimates.sentence(), f"{_stop_said(look)}.")
+    out.show(estimates.sentence(), *([f"{_stop_said(look)}."] if stopping else []))
 
 
 def _show_shares(look: ListLook, out: Output) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from earmark.crowd.agreement import agreement_table as agreement_table
     from earmark.crowd.agreement import random_answering_test as random_answering_test
     from earmark.crowd.bradley_terry import fit_bradley_terry as fit_bradley_terry
+    from earmark.crowd.grade_models import aggregate_grades as aggregate_grades
     from earmark.crowd.graded import assessor_errors as assessor_errors
     from earmark.crowd.graded import graded_alpha as graded_alpha
     from earmark.crowd.group_agreement import compare_groups as compare_groups
@@ -30,6 +31,7 @@ _HOMES = {
     "earmark.crowd.aggregation": ("aggregate_preferences",),
     "earmark.crowd.agreement": ("agreement_table", "random_answering_test"),
     "earmark.crowd.bradley_terry": ("fit_bradley_terry",),
+    "earmark.crowd.grade_models": ("aggregate_grades",),
     "earmark.crowd.graded": ("assessor_errors", "graded_alpha"),
     "earmark.crowd.group_agreement": ("compare_groups",),
     "earmark.crowd.krippendorff": ("krippendorff_alpha",),

@@ -9,7 +9,8 @@
     The strength of a preference is the difference of the scores.
 ``one-coin``, ``dawid-skene``
     The answer that is most probably true, with more weight for workers who are reliable: see
-    :mod:`~earmark.crowd.worker_model`. Strengths are averaged as for the majority.
+    :mod:`~earmark.crowd.worker_model`. Strengths are averaged as for the majority. Where people often answer *same*,
+    ``one-coin`` calls nearly every pair the same, and a note says so.
 
 Whatever the method, the cycles among the preferences of majorities are counted: where there are many of them no single
 order does people justice, and methods that find one hide that.
@@ -41,6 +42,8 @@ from earmark.wording import counted
 Method = Literal["majority", "bradley-terry", "davidson", "one-coin", "dawid-skene"]
 # Scores that differ by less are the same.
 _EQUAL = 1e-9
+# From this share of "same" on, a model of workers that calls a pair the same rarely says what people said.
+_SWALLOWED = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +66,8 @@ class Aggregated(Display):
         Scores of documents, where the method has any; else without rows.
     workers : polars.DataFrame
         Reliabilities of workers, where the method has any; else without rows.
+    notes : tuple of str
+        What a reader has to know: where ``one-coin`` calls most pairs the same.
     """
 
     method: Method
@@ -70,6 +75,7 @@ class Aggregated(Display):
     cycles: pl.DataFrame
     documents: pl.DataFrame = field(default_factory=pl.DataFrame)
     workers: pl.DataFrame = field(default_factory=pl.DataFrame)
+    notes: tuple[str, ...] = ()
 
     def _summary(self) -> Summary:
         """Show the first pairs, and the documents and workers where the method says something about them."""
@@ -83,6 +89,7 @@ class Aggregated(Display):
                 DisplayTable(self.documents, "Documents", most=5),
                 DisplayTable(self.workers, "Workers", most=5),
             ],
+            list(self.notes),
         )
 
     def to_preferences(self) -> Preferences:
@@ -158,7 +165,25 @@ def aggregate_preferences(
         asked = f"with at least {min_answers} answers" if agreement is None else f"on which {agreement} agree"
         raise InputError(expected=f"pairs {asked}", got=f"none of {len(pairs):,}")
     rows = _rows(pairs, method, chosen, strength, probability).filter(pl.Series(keep))
-    return Aggregated(method, rows, cycles, documents, workers)
+    notes = () if method != "one-coin" else _swallowed(pairs, rows)
+    return Aggregated(method, rows, cycles, documents, workers, notes)
+
+
+def _swallowed(pairs: PairTable, rows: pl.DataFrame) -> tuple[str, ...]:
+    """Warn where *same* is the answer to most pairs, though by majorities it is not.
+
+    A worker with one coin errs to every other answer equally often. People do not: who is unsure says *same*. So that
+    answer explains disagreement best, and takes pairs over on which most of those who chose prefer one document.
+    """
+    same = int((rows["choice"] == "same").sum())
+    if same <= _SWALLOWED * rows.height:
+        return ()
+    preferred = int(np.count_nonzero(pairs.winner))
+    return (
+        f"one-coin calls {same:,} of {counted(rows.height, 'pair')} the same, though in {preferred:,} more people "
+        "chose one document than the other: it takes errors to every answer as equally likely, and 'same' is what "
+        "people say who are unsure. Use davidson, dawid-skene or majority instead",
+    )
 
 
 def _agreement(pairs: PairTable, chosen: Ints) -> Ints:

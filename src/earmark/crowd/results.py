@@ -8,8 +8,9 @@ the answers, these are left out, each for the first reason that holds:
                     column of statuses, it has a time of rejection
 ``no choice``       nothing was chosen
 ``no strength``     a document was chosen, but where the file has strengths nobody said how strongly
-``answered before`` the same person answered the same question, in the same phase, in an earlier row or place; for
-                    traps, which may be asked again, it is the same assignment that stands in the file twice
+``answered before`` the same person answered the same question, in the same phase, in an earlier row or place (or in a
+                    later one, if the last answer is to count); for traps, which may be asked again, it is the same
+                    assignment that stands in the file twice
 =================== =================================================================================================
 
 Every answer is kept or left out for one of these reasons, so the numbers of the :class:`ImportReport` add up. A word
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
@@ -37,7 +39,7 @@ from earmark.crowd.platforms import MAPPINGS, ResultMapping
 from earmark.crowd.result_columns import NumberedColumns, find_columns, gather_options
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.files import BLANKS, require_file
-from earmark.data.preference_checks import COLUMNS, BadAnswer, check_answers
+from earmark.data.preference_checks import COLUMNS, BadAnswer, Repeated, check_answers
 from earmark.data.preferences import Preferences
 from earmark.data.table_files import read_named
 from earmark.data.tables import Table, parse_number
@@ -112,6 +114,7 @@ def read_results(
     encoding: str | None = None,
     keep_rejected: bool = False,
     questions: pl.DataFrame | None = None,
+    repeated: Repeated = "first",
 ) -> ImportedResults:
     """Read a file of results.
 
@@ -127,6 +130,8 @@ def read_results(
         Take rejected work as well.
     questions : polars.DataFrame, optional
         Our own table of what was asked (``query``, ``a``, ``b``): its ``trap`` and ``phase`` are added to the answers.
+    repeated : {"first", "last", "refuse"}
+        Which answer counts where a person answered a question again, in the order of rows; or none, and it is an error.
 
     Raises
     ------
@@ -143,7 +148,15 @@ def read_results(
     unknown = pl.Series(np.zeros(answers.height, dtype=bool))
     if questions is not None:
         answers, unknown = _looked_up(answers, questions, path=str(path))
-    reason = _reasons(answers, facts, keep_rejected=keep_rejected)
+    reason = _reasons(answers, facts, keep_rejected=keep_rejected, last=repeated == "last")
+    if repeated == "refuse" and (reason == REPEATED).any():
+        row = int((reason == REPEATED).fill_null(False).arg_true()[0])
+        raise facts.table.error(
+            row,
+            expected="one answer per question and person",
+            got=f"another of '{answers['assessor'][row]}' on '{answers['a'][row]}' and '{answers['b'][row]}'",
+            hint="--repeated first or last takes one of them",
+        )
     kept = reason.is_null()
     if not kept.any():
         raise InputError(expected="at least one answer to keep", got=f"none of {answers.height:,}", path=path)
@@ -243,7 +256,8 @@ class _Facts:
                 row,
                 expected=f"{', '.join(self.mapping.choices)} as {name} ({self.mapping.columns[name]})",
                 got=f"'{cells[row]}'",
-                hint=f"say what it means, for example --choice {cells[row]}=a",
+                # As a shell wants it: words with spaces in quotes.
+                hint=f"say what it means, for example --choice {shlex.quote(f'{cells[row]}=a')}",
             )
         return meant.alias(name)
 
@@ -302,7 +316,7 @@ def _looked_up(answers: pl.DataFrame, questions: pl.DataFrame, *, path: str) -> 
     return found.drop("is known"), unknown
 
 
-def _reasons(answers: pl.DataFrame, facts: _Facts, *, keep_rejected: bool) -> pl.Series:
+def _reasons(answers: pl.DataFrame, facts: _Facts, *, keep_rejected: bool, last: bool) -> pl.Series:
     """Say why each answer is left out, null where it is not."""
     none = pl.Series(np.zeros(answers.height, dtype=bool))
     holds = {
@@ -327,5 +341,7 @@ def _reasons(answers: pl.DataFrame, facts: _Facts, *, keep_rejected: bool) -> pl
         # A trap may come again in another assignment: it only repeats itself together with its assignment and place.
         apart = pl.when(answers["trap"].is_not_null()).then(facts.assignment())
         who = who.with_columns(apart.alias("apart"))
-    again = who.select(~pl.struct(pl.all()).is_first_distinct()).to_series() & found.is_null()
+    question = pl.struct(pl.all())
+    one = question.is_last_distinct() if last else question.is_first_distinct()
+    again = who.select(~one).to_series() & found.is_null()
     return pl.select(pl.when(again).then(pl.lit(REPEATED)).otherwise(found).alias("reason")).to_series()

@@ -6,15 +6,18 @@ the table knows what to call that row: a line of a file, or a row of a frame.
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 import polars as pl
 
 from earmark.data.hashing import first_repeated_row
 from earmark.data.runs import BadRow
 from earmark.data.tables import is_id_type, is_number_type
-from earmark.errors import InputError
+from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 
+Repeated = Literal["refuse", "first", "last"]
 CHOICES = ("a", "b", "same")
 REQUIRED = ("query", "a", "b", "assessor", "choice")
 OPTIONAL = ("time", "seconds", "phase", "question", "trap")
@@ -29,8 +32,16 @@ class BadAnswer(BadRow):
         self.hint = hint
 
 
-def check_answers(frame: pl.DataFrame) -> pl.DataFrame:
+def check_answers(frame: pl.DataFrame, *, repeated: Repeated = "refuse") -> pl.DataFrame:
     """Return the answers of a table, with our columns in order; rows without a choice are left out.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Perhaps answers.
+    repeated : {"refuse", "first", "last"}
+        What to do where an assessor answered a question again: it is an error, or the first or the last answer counts,
+        in the order of rows.
 
     Raises
     ------
@@ -39,6 +50,8 @@ def check_answers(frame: pl.DataFrame) -> pl.DataFrame:
     BadAnswer
         Naming the first row with a fault, as a row of the given table.
     """
+    if repeated not in get_args(Repeated):
+        raise ParameterError(f"repeated answers: refuse, first or last, not '{repeated}'")
     missing = [name for name in REQUIRED if name not in frame.columns]
     if missing:
         raise InputError(
@@ -53,12 +66,12 @@ def check_answers(frame: pl.DataFrame) -> pl.DataFrame:
     rows = answered.arg_true()
     frame = frame.filter(answered).select([name for name in COLUMNS if name in frame.columns])
     try:
-        return _checked(frame.with_columns(choice.filter(answered)))
+        return _checked(frame.with_columns(choice.filter(answered)), repeated)
     except BadAnswer as bad:
         raise BadAnswer(int(rows[bad.row]), expected=bad.expected, got=bad.got, hint=bad.hint) from None
 
 
-def _checked(frame: pl.DataFrame) -> pl.DataFrame:
+def _checked(frame: pl.DataFrame, repeated: Repeated) -> pl.DataFrame:
     ids = [_ids(frame[name]) for name in ("query", "a", "b", "assessor")]
     frame = frame.with_columns(*ids, _strengths(frame))
     for name in ("phase", "question"):
@@ -72,7 +85,10 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     if itself.len():
         row = int(itself[0])
         raise BadAnswer(row, expected="two different documents as a and b", got=f"'{frame['a'][row]}' twice")
-    _refuse_repeated(frame)
+    if repeated == "refuse":
+        _refuse_repeated(frame)
+    else:
+        frame = _one_of_repeated(frame, repeated)
     return frame.select([name for name in COLUMNS if name in frame.columns])
 
 
@@ -135,12 +151,28 @@ def _seconds(column: pl.Series) -> pl.Series:
     return numbers
 
 
-def _refuse_repeated(frame: pl.DataFrame) -> None:
+def _who_answers_what(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return what makes answers the same: query, assessor, the two documents in either order, and phase."""
     a, b = pl.col("a"), pl.col("b")
     low, high = pl.when(a < b).then(a).otherwise(b), pl.when(a < b).then(b).otherwise(a)
     who = frame.select("query", "assessor", low.alias("low"), high.alias("high"))
-    if "phase" in frame.columns:
-        who = who.with_columns(frame["phase"].fill_null(""))
+    return who.with_columns(frame["phase"].fill_null("")) if "phase" in frame.columns else who
+
+
+def _one_of_repeated(frame: pl.DataFrame, repeated: Repeated) -> pl.DataFrame:
+    """Keep the first or the last answer of an assessor to a question; traps may be answered again."""
+    question = pl.struct(pl.all())
+    one = question.is_first_distinct() if repeated == "first" else question.is_last_distinct()
+    if "trap" not in frame.columns:
+        return frame.filter(_who_answers_what(frame).select(one).to_series())
+    # Every trap is a question of its own.
+    trap = frame["trap"].is_not_null()
+    apart = pl.select(pl.when(trap).then(pl.int_range(frame.height))).to_series()
+    return frame.filter(_who_answers_what(frame).with_columns(apart.alias("apart")).select(one).to_series())
+
+
+def _refuse_repeated(frame: pl.DataFrame) -> None:
+    who = _who_answers_what(frame)
     rows = None
     if "trap" in frame.columns:
         regular = frame["trap"].is_null()
@@ -154,5 +186,6 @@ def _refuse_repeated(frame: pl.DataFrame) -> None:
         row,
         expected="one answer per question and assessor",
         got=f"'{answer['assessor']}' again on '{answer['a']}' and '{answer['b']}' for query '{answer['query']}'",
-        hint="tell rounds of asking apart in a column 'phase', and say in a column 'trap' which choice a trap expects",
+        hint="tell rounds of asking apart in a column 'phase', and say in a column 'trap' which choice a trap expects; "
+        "or --repeated first or last takes one of the answers",
     )

@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 
 from earmark.data.files import BLANKS, first_data_line, replacing, require_file
-from earmark.data.preference_checks import COLUMNS, REQUIRED, BadAnswer, check_answers
-from earmark.data.preferences import Preferences
+from earmark.data.preference_checks import COLUMNS, REQUIRED, BadAnswer, Repeated, check_answers
+from earmark.data.preferences import Preferences, left_out_rows
 from earmark.data.table_files import is_parquet, read_named
 from earmark.data.tables import Table, is_number_type, number_error
 from earmark.errors import InputError, ParameterError
@@ -33,7 +33,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 
 
-def read_preferences(path: AnyPath, *, encoding: str = "utf-8") -> Preferences:
+def read_preferences(path: AnyPath, *, encoding: str = "utf-8", repeated: Repeated = "refuse") -> Preferences:
     """Read answers: CSV, TSV or Parquet with columns ``query``, ``a``, ``b``, ``assessor``, ``choice``, ``strength``.
 
     Parameters
@@ -42,6 +42,9 @@ def read_preferences(path: AnyPath, *, encoding: str = "utf-8") -> Preferences:
         The file. A row without a choice is a question not answered yet: it is left out and counted.
     encoding : str
         The text encoding of the file.
+    repeated : {"refuse", "first", "last"}
+        What to do where an assessor answered a question again: it is an error, or the first or the last answer counts,
+        in the order of rows.
 
     Raises
     ------
@@ -60,12 +63,12 @@ def read_preferences(path: AnyPath, *, encoding: str = "utf-8") -> Preferences:
         # A column that nobody filled in says as much as none.
         frame = frame.drop("strength")
     try:
-        answers = check_answers(frame)
+        answers = check_answers(frame, repeated=repeated)
     except BadAnswer as bad:
         raise table.error(bad.row, expected=bad.expected, got=bad.got, hint=bad.hint) from None
     except InputError as error:
         raise InputError(expected=error.expected, got=error.got, path=path, hint=error.hint) from None
-    return Preferences(answers, frame.height - answers.height)
+    return Preferences(answers, *left_out_rows(frame, answers))
 
 
 def write_preferences(preferences: Preferences, path: AnyPath) -> None:

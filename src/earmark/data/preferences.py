@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.preference_checks import BadAnswer, check_answers
+from earmark.data.preference_checks import BadAnswer, Repeated, check_answers
 from earmark.data.runs import sort_ids
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
@@ -48,6 +48,8 @@ class Preferences(Display):
         checks it.
     unanswered : int
         How many rows had no choice and were left out.
+    replaced : int
+        How many answers were left out because their assessor answered the same question in another row.
 
     Examples
     --------
@@ -63,10 +65,19 @@ class Preferences(Display):
 
     frame: pl.DataFrame
     unanswered: int = 0
+    replaced: int = 0
 
     @classmethod
-    def from_frame(cls, frame: pl.DataFrame) -> Preferences:
+    def from_frame(cls, frame: pl.DataFrame, *, repeated: Repeated = "refuse") -> Preferences:
         """Check a table of answers.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            One row per answer.
+        repeated : {"refuse", "first", "last"}
+            What to do where an assessor answered a question again: it is an error, or the first or the last answer
+            counts, in the order of rows.
 
         Raises
         ------
@@ -75,19 +86,21 @@ class Preferences(Display):
             there is not, a strength that is not above 0, twice the same document, the same question again.
         """
         try:
-            answers = check_answers(frame)
+            answers = check_answers(frame, repeated=repeated)
         except BadAnswer as bad:
             got = f"{bad.got} in row {bad.row}, counted from 0"
             raise InputError(expected=bad.expected, got=got, hint=bad.hint) from None
-        return cls(answers, frame.height - answers.height)
+        return cls(answers, *left_out_rows(frame, answers))
 
     @classmethod
-    def concat(cls, parts: Sequence[Preferences]) -> Preferences:
+    def concat(cls, parts: Sequence[Preferences], *, repeated: Repeated = "refuse") -> Preferences:
         """Put answers one after the other; what only some of the parts have is null in the others."""
         if not parts:
             raise ParameterError("there are no preferences to put together")
-        together = cls.from_frame(pl.concat([part.frame for part in parts], how="diagonal_relaxed"))
-        return cls(together.frame, sum(part.unanswered for part in parts))
+        whole = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
+        together = cls.from_frame(whole, repeated=repeated)
+        before = sum(part.replaced for part in parts)
+        return cls(together.frame, sum(part.unanswered for part in parts), before + together.replaced)
 
     def keep(self, rows: NDArray[np.bool_]) -> Preferences:
         """Keep the answers whose row is marked true."""
@@ -301,6 +314,13 @@ class PairTable(Display):
     def _summary(self) -> Summary:
         """Show the first pairs."""
         return Summary(str(self), [DisplayTable(self.to_polars(), most=5)])
+
+
+def left_out_rows(frame: pl.DataFrame, answers: pl.DataFrame) -> tuple[int, int]:
+    """Return how many rows of a table had no choice, and how many others are not among its answers."""
+    blank = frame["choice"].cast(pl.String).str.strip_chars().replace("", None).is_null()
+    unanswered = int(blank.sum())
+    return unanswered, frame.height - unanswered - answers.height
 
 
 def _indices(column: pl.Series, names: tuple[str, ...]) -> Ints:

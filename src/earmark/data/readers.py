@@ -312,6 +312,20 @@ def read_metadata(path: AnyPath, *, encoding: str = "utf-8") -> Metadata:
     return Metadata(pl.DataFrame([documents, *(column.cast(pl.String).replace("", None) for column in attributes)]))
 
 
+def has_gains(path: AnyPath, *, encoding: str = "utf-8") -> bool:
+    """Tell whether a file has columns that name documents and gains: judgments, not preferences.
+
+    Qrels and other files without a header are judgments as well, but nothing in them says so.
+    """
+    file = require_file(path)
+    if is_parquet(file):
+        columns = list(pl.read_parquet_schema(file))
+    else:
+        _, header = first_data_line(file, encoding=encoding, comments=False)
+        columns = [cell.strip(BLANKS).strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
+    return all(_find_column(columns, name) is not None for name in ("document", "gain"))
+
+
 def _has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", "document")) -> bool:
     """Tell whether the columns of a file have names: a Parquet file, or a header that names the required ones."""
     if is_parquet(path):

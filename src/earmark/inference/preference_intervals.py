@@ -57,7 +57,8 @@ class ClusteredShares:
     a, b : ndarray of int, shape (differences,)
         The two systems, ``a < b``.
     difference, difference_low, difference_high : ndarray of float, shape (differences,), in [-1, 1]
-        Share of a minus share of b. Exactly 0 with an interval of [0, 0] for systems with the same outcomes.
+        Share of a minus share of b. For systems with the same outcomes it is 0, and the interval reaches as far as they
+        may differ on other pairs: of n queries without a difference, the upper end of Wilson's interval.
     p_value : ndarray of float, shape (differences,), in [0, 1]
         Two-sided, against no difference. NaN where one of the systems is right about all of its pairs, or about none:
         its errors have no spread to test by, and the interval combines those of the two systems instead.
@@ -183,7 +184,9 @@ def clustered_shares(
     combined = flat[a] | flat[b]
     below = np.where(combined, np.hypot(share[a] - low[a], high[b] - share[b]), reach)
     above = np.where(combined, np.hypot(high[a] - share[a], share[b] - low[b]), reach)
-    alike = np.isfinite(difference) & _same_rows(correct, counted, a, b)
+    alike = np.isfinite(difference) & same_outcomes(correct, counted, a, b)
+    # No difference was seen on any query. How often there may be one is all that can be said, in either direction.
+    unseen = wilson_interval(np.zeros(a.size), np.minimum(n_queries[a], n_queries[b]), quantile(df_of_two))[1]
     testable = ~combined & (df_of_two > 0) & (standard_error > 0)
     statistic = np.abs(difference) / np.where(testable, standard_error, 1)
     p_value = np.where(testable, 2 * student.sf(statistic, np.maximum(df_of_two, 1)), np.nan)
@@ -194,8 +197,8 @@ def clustered_shares(
         a,
         b,
         difference,
-        np.where(alike, 0.0, np.maximum(difference - below, -1.0)),
-        np.where(alike, 0.0, np.minimum(difference + above, 1.0)),
+        np.where(alike, -unseen, np.maximum(difference - below, -1.0)),
+        np.where(alike, unseen, np.minimum(difference + above, 1.0)),
         np.where(alike, 1.0, p_value),
     )
 
@@ -207,7 +210,9 @@ def _count_groups(counted: Bools, *labels: Ints) -> Ints:
     )
 
 
-def _same_rows(correct: Bools, counted: Bools, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> NDArray[np.bool_]:
+def same_outcomes(
+    correct: Bools, counted: Bools, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+) -> NDArray[np.bool_]:
     """Tell which systems are asked about the same pairs and order them alike."""
     outcome = counted.astype(np.int8) + correct
     return np.array([np.array_equal(outcome[i], outcome[j]) for i, j in zip(a, b, strict=True)], dtype=bool)

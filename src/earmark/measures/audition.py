@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.scales import BINARY
-from earmark.errors import ParameterError
+from earmark.errors import ParameterError, UnknownCollectionSize
 from earmark.measures.base import Measure, parse_all, registered
 from earmark.measures.prototype_answers import Prototype, PrototypeSet, order_in_words, prototype_lists, read_prototypes
 from earmark.wording import counted
@@ -62,6 +62,7 @@ _VARIANTS = (
 # These say how much of a list is judged, or only break the ties of another measure.
 _NOT_ABOUT_QUALITY = ("Judged", "RBPres", "ADRinv")
 _CUTOFF_WHERE_REQUIRED = 10
+_SIZE = "counts documents that were not retrieved: say how many there are in the column 'collection' of the answers"
 # Scores closer than this, relative to the greatest, are the same number computed in two ways.
 _SAME = 1e-12
 
@@ -258,9 +259,11 @@ def audition(prototypes: Iterable[PrototypeSet], *, measures: Iterable[str | Mea
             measure.check(BINARY)
             scored[measure] = [measure.score(answers) for answers in lists]
         except ParameterError as error:
+            # Here the size of the collection belongs to the answers; there is no option for it.
+            why = _SIZE if isinstance(error, UnknownCollectionSize) else str(error)
             if measures is not None:
-                raise
-            left_out[str(measure)] = str(error)
+                raise ParameterError(f"{measure} {why}" if why is _SIZE else why) from None
+            left_out[str(measure)] = why
     names = list(scored)
     agreements = [
         _agreement(one, np.stack([scores[index] for scores in scored.values()]), names)

@@ -16,7 +16,7 @@ import numpy as np
 
 from earmark.data.arrays import Floats
 from earmark.data.judged_lists import JudgedLists
-from earmark.errors import ParameterError
+from earmark.errors import UnknownCollectionSize
 from earmark.measures.base import register
 from earmark.measures.binary import BinaryMeasure
 from earmark.measures.relevance import divide, relevant_found, relevant_total
@@ -52,7 +52,7 @@ class ConfusionMeasure(BinaryMeasure):
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
         if self.counts_true_negatives and lists.collection_size is None:
-            raise ParameterError(
+            raise UnknownCollectionSize(
                 f"{self} counts documents that were not retrieved: give the collection's size (--collection-size)"
             )
         return type(self).formula(confusion(lists, self.rel, self.cutoff))

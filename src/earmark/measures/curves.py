@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.data.judged_lists import JudgedLists
-from earmark.errors import ParameterError
+from earmark.errors import ParameterError, UnknownCollectionSize
 from earmark.measures.partial_order import ADR, group_places
 from earmark.measures.relevance import divide, relevant, relevant_found, relevant_total
 from earmark.wording import counted
@@ -397,7 +397,7 @@ def _width(lists: JudgedLists, cutoff: int | None) -> Floats:
 
 def _size(lists: JudgedLists) -> int:
     if lists.collection_size is None:
-        raise ParameterError(
+        raise UnknownCollectionSize(
             "a ROC curve needs the number of documents in the collection: "
             "give the collection's size (--collection-size)"
         )
