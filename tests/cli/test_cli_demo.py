@@ -19,7 +19,7 @@ from earmark.cli.main import main
 from earmark.demo import collection
 
 WRITTEN = {"asked.csv", "clips", "content.ids.txt", "content.npy", "judgments.tsv", "listen.html", "metadata.csv"}
-WRITTEN |= {"progress.csv", "report.html", "runs.tsv", ".seed"}
+WRITTEN |= {"progress.csv", "report.html", "runs.tsv", ".seed", ".earmark-demo.json"}
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +184,85 @@ def test_music_of_another_seed_or_half_of_it_is_made_anew(shown: Said, folder: P
     assert not files.are_there(1)
     next(files.clips.iterdir()).unlink()
     assert not files.are_there(0)
+
+
+# ---- whose folder it is ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make little music, quickly, and let nobody judge."""
+    made = collection.make_collection(0, artists=1, songs=2, queries=6)
+
+    def make(*_: object, on_song=None, **__: object) -> collection.DemoCollection:
+        for song in made.songs:
+            on_song(song, collection.np.zeros(400))
+        return made
+
+    monkeypatch.setattr(collection, "make_collection", make)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\nq\n" * 5))
+
+
+def everything(folder: Path) -> dict[str, bytes | None]:
+    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("name", ["runs.tsv", "thesis.tex", "clips/song.flac", ".hidden", "campaign/campaign.toml"])
+@pytest.mark.parametrize("how", [["--ask"], ["--serve"], []], ids=["ask", "serve", "told"])
+def test_a_folder_with_files_of_somebody_is_left_alone(
+    cli: Cli, tmp_path: Path, small: None, name: str, how: list[str]
+) -> None:
+    mine = tmp_path / "work" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("years of work")
+    said = cli("demo", *how, "--out", tmp_path / "work")
+    assert said.code == 2
+    top = name.split("/")[0] if name.startswith("campaign") else name
+    assert f"{tmp_path / 'work'}: expected a folder of its own, got '{top}', which is not of the demo" in said.err
+    assert "--out" in said.err
+    assert [path for path in (tmp_path / "work").rglob("*") if path.is_file()] == [mine]
+
+
+def test_its_own_folder_is_used_again_until_somebody_adds_to_it(cli: Cli, tmp_path: Path, small: None) -> None:
+    folder = tmp_path / "d"
+    (folder / "clips").mkdir(parents=True)
+    (folder / ".DS_Store").write_text("what a desktop leaves behind")
+    for _ in range(2):
+        assert cli("demo", "--ask", "--out", folder).code == 0
+    (folder / "again.html").write_text("from a command that the demonstration names")
+    assert cli("demo", "--ask", "--out", folder).code == 0
+    for name in ("notes.txt", "clips/mine.flac"):
+        (folder / name).write_text("mine")
+        before = everything(folder)
+        said = cli("demo", "--ask", "--out", folder)
+        assert said.code == 2
+        assert f"got '{name}', which is not of the demonstration" in said.err
+        assert everything(folder) == before
+        (folder / name).unlink()
+
+
+def test_a_folder_of_an_earlier_version_is_known_by_its_seed(cli: Cli, tmp_path: Path, small: None) -> None:
+    folder = tmp_path / "d"
+    assert cli("demo", "--ask", "--out", folder).code == 0
+    (folder / ".earmark-demo.json").unlink()
+    assert cli("demo", "--ask", "--out", folder).code == 0
+    (folder / ".earmark-demo.json").write_text("[broken")
+    assert cli("demo", "--ask", "--out", folder).code == 2
+
+
+def test_music_that_fails_halfway_changes_nothing(
+    cli: Cli, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "d"
+    assert cli("demo", "--ask", "--out", folder).code == 0
+    before = everything(folder)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("earmark.demo.collection.write_judgments", full)
+        said = cli("demo", "--ask", "--out", folder)
+    assert said.code == 2
+    assert everything(folder) == before
+    assert cli("demo", "--ask", "--out", folder).code == 0

@@ -12,7 +12,7 @@ from campaigns_made import make_folder
 
 import earmark
 from earmark.errors import ParameterError
-from earmark.store.exports import export, neutralised, table_of
+from earmark.store.exports import export, table_of
 from earmark.store.folder import CampaignFolder
 from earmark.store.links import admit, invite
 from earmark.store.stored import StoredCampaign
@@ -69,12 +69,6 @@ def test_people_are_called_as_asked(folder: CampaignFolder, what) -> None:
     nobody = table_of(folder, what, people="none")
     assert not {"assessor", "time", "key", "text"} & set(nobody.columns)
     assert not any(name in nobody.write_csv() for name in folder.store.log().answers["assessor"].unique())
-
-
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
-def test_no_cell_is_a_formula(cell: str) -> None:
-    assert neutralised(pl.DataFrame({"a": [cell], "n": [-1.0]})).row(0) == (f"'{cell}", -1.0)
-    assert neutralised(pl.DataFrame({"a": ["x=1", None]}))["a"].to_list() == ["x=1", None]
 
 
 def test_nothing_is_written_where_it_cannot_be(folder: CampaignFolder, tmp_path: Path) -> None:

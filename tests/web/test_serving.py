@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import sqlalchemy as sa
 from served import copy_campaign, open_client
@@ -265,3 +266,13 @@ def test_whoever_stops_the_server_waits_longer_than_it_takes() -> None:
     page = (Path(__file__).parents[2] / "docs" / "deployment.md").read_text()
     (seconds,) = re.findall(r"^TimeoutStopSec=(\d+)$", page, re.MULTILINE)
     assert int(seconds) > 2 * (_GRACE + LAST_ESTIMATE)
+
+
+def test_processes_of_a_server_end_with_it(study: Path) -> None:
+    """However it ends: they would keep the address, and nobody would make estimates any more."""
+    with serving(study, "--workers", "2") as (process, _):
+        helping = psutil.Process(process.pid).children(recursive=True)
+        assert len(helping) >= 2
+        process.kill()
+        process.wait(timeout=20)
+        assert not psutil.wait_procs(helping, timeout=30)[1]

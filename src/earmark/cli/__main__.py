@@ -1,6 +1,6 @@
 """``python -m earmark.cli`` is ``earmark``."""
 
-from earmark.cli.main import run
+from earmark.cli.start import run
 
 if __name__ == "__main__":
     run()

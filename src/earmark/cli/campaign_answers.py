@@ -59,8 +59,8 @@ def export_answers(
 ) -> None:
     """Write the judgments, all answers, the rankings of experts or the whole log of a campaign to a file.
 
-    In CSV, a cell that a spreadsheet would compute (it begins with =, +, -, @ or a tab) gets a quotation mark before
-    it; JSONL and Parquet hold everything as it is.
+    In CSV, a text that a spreadsheet would compute (it begins with =, +, -, @ or a tab) gets an apostrophe before it,
+    which is taken off when earmark reads the file; JSONL and Parquet hold everything as it is.
 
     Parameters
     ----------

@@ -64,24 +64,30 @@ def pay(
     """
     with opened(folder, out) as campaign:
         from earmark.crowd.payment import bonus_text
-        from earmark.store.exports import neutralised
+        from earmark.data.outputs import together
+        from earmark.data.spreadsheets import escape_formulas
         from earmark.store.payments import payments_of, settle_bonuses, settle_decisions
 
         found = payments_of(campaign)
         platform = campaign.settings.recruiting.platform
-        if output is not None:
-            review = found.review(_named(platform, folder), every=every)
-            _write(neutralised(review).write_csv(), output)
+        review = due = None
+        with together():
+            if output is not None:
+                review = found.review(_named(platform, folder), every=every)
+                _write(escape_formulas(review).write_csv(), output)
+            if bonuses is not None:
+                due = found.bonuses(_named(platform, folder), every=every)
+                _write(bonus_text(due, _named(platform, folder)), bonuses)
+            if workers is not None:
+                _write(escape_formulas(found.workers).write_csv(), workers)
+                out.note(f"wrote {workers}: {counted(found.workers.height, 'worker')}")
+        # What is in a file is remembered once the file is there.
+        if review is not None:
             settle_decisions(campaign, found, every=every)
             out.note(f"wrote {output}: {counted(review.height, 'decision')}{_earlier(found, review.height, every)}")
-        if bonuses is not None:
-            due = found.bonuses(_named(platform, folder), every=every)
-            _write(bonus_text(due, _named(platform, folder)), bonuses)
+        if due is not None:
             settle_bonuses(campaign, found, every=every)
             out.note(f"wrote {bonuses}: {due.height:,} to get a bonus")
-        if workers is not None:
-            _write(neutralised(found.workers).write_csv(), workers)
-            out.note(f"wrote {workers}: {counted(found.workers.height, 'worker')}")
         _print(out, found)
 
 

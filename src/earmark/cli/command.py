@@ -21,6 +21,7 @@ from typer.core import TyperCommand
 
 from earmark.cli import folder
 from earmark.cli.docstrings import command_help, parameter_texts
+from earmark.cli.paths import guarded
 from earmark.errors import ParameterError
 
 _INSTEAD = {"--judgments": "one file holds all judgments; put them together (cat, or one CSV)"}
@@ -148,6 +149,12 @@ _HelpAll = Annotated[
 ]
 
 
+def _called(parameter: Any) -> str:
+    """Return what a parameter is called on the command line."""
+    name = parameter.metavar if parameter.param_type_name == "argument" else max(parameter.opts, key=len)
+    return str(name or parameter.name)
+
+
 class Command(TyperCommand):
     """A command that hides rare options from ``--help``, and takes every option with one value once.
 
@@ -197,6 +204,13 @@ class Command(TyperCommand):
         if not {"help", "help_all"} & set(given):
             self._take_defaults(ctx, given)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, unless it would write over what it reads."""
+        command = " ".join(ctx.command_path.split()[1:])
+        labels = {one.name or "": _called(one) for one in self.params}
+        with guarded(command, labels, ctx.params):
+            return super().invoke(ctx)
 
     def _take_defaults(self, ctx: Any, given: Mapping[str, Any]) -> None:
         """Take the settings of a campaign for defaults, where its folder stands in the place of run files."""

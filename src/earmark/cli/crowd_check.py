@@ -74,6 +74,7 @@ def check(
     from earmark.crowd.question_files import read_questions, write_table
     from earmark.crowd.traps import mark_traps
     from earmark.crowd.worker_check import RejectionRule, check_workers
+    from earmark.data.outputs import together
     from earmark.data.preference_files import write_preferences
 
     rule = RejectionRule(min_answers, min_right)
@@ -83,15 +84,16 @@ def check(
     checked = check_workers(given, rule=rule, level=level)
     expected = checked.expected_errors(cheater_share=cheaters, honest_accuracy=honest, cheater_accuracy=cheating)
     again = checked.ask_again()
-    if output is not None:
-        write_table(again, output)
-        out.note(f"wrote {output}: {counted(again.height, 'question')} to ask again")
-    nobody_left = len(checked.rejected) == checked.workers.height
-    if kept is not None and nobody_left:
-        out.note(f"nothing written to {kept}: all {counted(checked.workers.height, 'worker')} are rejected")
-    elif kept is not None:
-        write_preferences(checked.kept_answers(), kept)
-        out.note(f"wrote {kept}")
+    with together():
+        if output is not None:
+            write_table(again, output)
+            out.note(f"wrote {output}: {counted(again.height, 'question')} to ask again")
+        nobody_left = len(checked.rejected) == checked.workers.height
+        if kept is not None and nobody_left:
+            out.note(f"nothing written to {kept}: all {counted(checked.workers.height, 'worker')} are rejected")
+        elif kept is not None:
+            write_preferences(checked.kept_answers(), kept)
+            out.note(f"wrote {kept}")
     summary = {
         "workers": checked.workers.height,
         "rejected": len(checked.rejected),

@@ -71,6 +71,7 @@ def import_results(
     from earmark.crowd.platforms import find_mapping
     from earmark.crowd.question_files import read_questions, write_table
     from earmark.crowd.results import read_results
+    from earmark.data.outputs import together
     from earmark.data.preference_files import write_preferences
 
     used = find_mapping(mapping).with_columns(_pairs(column, "--column", "FIELD=NAME"))
@@ -79,10 +80,12 @@ def import_results(
     found = read_results(
         results, used, encoding=encoding, keep_rejected=keep_rejected, questions=asked, repeated=repeated
     )
-    write_preferences(found.preferences, output)
+    with together():
+        write_preferences(found.preferences, output)
+        if left_out is not None:
+            write_table(found.report.left_out, left_out)
     out.note(f"wrote {output}: {found.preferences}")
     if left_out is not None:
-        write_table(found.report.left_out, left_out)
         out.note(f"wrote {left_out}: {counted(found.report.left_out.height, 'answer')} left out")
     if found.report.unknown:
         out.note(f"{counted(found.report.unknown, 'answer')} to questions that {questions} does not have")

@@ -67,6 +67,11 @@ class Asking:
     phase: Annotated[str | None, option("NAME", rare=True)] = None
 
 
+def tasks_beside(output: Path) -> Path:
+    """Return where the tasks of questions go, unless told otherwise."""
+    return output.with_name(f"{output.stem}-tasks.csv")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Packing:
     """How questions are packed for a platform.
@@ -101,7 +106,7 @@ class Packing:
             return None
         if self.package_output is None and output is None:
             raise ParameterError("say where to write tasks with --package-output, or questions with --output")
-        return self.package_output or (output and output.with_name(f"{output.stem}-tasks.csv"))
+        return self.package_output or (output and tasks_beside(output))
 
     def tasks(self, drawn: pl.DataFrame) -> pl.DataFrame:
         """Put the questions into tasks."""
@@ -145,6 +150,7 @@ def questions(
     from earmark.crowd.configuration import build_benchmark, example_config, read_config, write_example
     from earmark.crowd.question_files import write_table
     from earmark.crowd.questions import possible_pairs
+    from earmark.data.outputs import together
     from earmark.errors import ParameterError
 
     if asking.write_config is not None:
@@ -168,11 +174,13 @@ def questions(
     if asking.phase is not None:
         drawn = drawn.with_columns(pl.lit(asking.phase).alias("phase"))
     tasks = packing.tasks(drawn)
-    if output is not None:
-        write_table(drawn, output)
-        out.note(f"wrote {output}: {counted(drawn.height, 'question')}")
+    with together():
+        if output is not None:
+            write_table(drawn, output)
+            out.note(f"wrote {output}: {counted(drawn.height, 'question')}")
+        if tasks_path is not None:
+            write_table(tasks, tasks_path)
     if tasks_path is not None:
-        write_table(tasks, tasks_path)
         out.note(f"wrote {tasks_path}: {counted(tasks.height, 'task')} of {counted(packing.package or 1, 'question')}")
         if tasks["assessors"].n_unique() > 1:
             out.note("tasks need different numbers of people, see their column assessors: make a batch of each")

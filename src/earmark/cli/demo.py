@@ -49,7 +49,7 @@ def demo(
         Judge in the browser: a real campaign with this music, a link to judge and one to watch the ranking form.
         Asked again, it goes on where you stopped. It needs the extra web too.
     out
-        The folder to write to; it is made if it is not there.
+        The folder to write to; it is made if it is not there. One with files of yours is left alone.
     port
         With --serve, the port to listen on; 0 takes a free one.
     quiet
@@ -63,6 +63,8 @@ def demo(
     earmark demo --out somewhere --seed 7
     """
     from earmark.audio.sound import load_librosa, load_soundfile
+    from earmark.demo.collection import DemoFiles
+    from earmark.demo.ownership import refuse_foreign
     from earmark.plots.style import need_matplotlib
 
     screen = Output("table", quiet)
@@ -71,6 +73,7 @@ def demo(
     load_librosa("the demonstration")
     if ask and serve:
         raise ParameterError("--ask is for the terminal and --serve for the browser: choose one")
+    refuse_foreign(DemoFiles(out))
     if serve:
         _serve(screen, out, seed, port)
         return
@@ -85,25 +88,26 @@ def demo(
 
 
 def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoCollection]:
+    from earmark.data.outputs import make_folder, together
     from earmark.demo.collection import DemoFiles, make_collection, number_of_songs, write_clip, write_collection
+    from earmark.demo.ownership import remember_files
     from earmark.demo.styles import Song
-    from earmark.errors import InputError
 
     files = DemoFiles(folder)
-    try:
-        files.clips.mkdir(parents=True, exist_ok=True)
-        # Until all of it is made anew, the folder holds a mixture.
-        files.mark.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(expected="a folder to write to", got=str(error.strerror), path=folder) from None
+    make_folder(folder)
+    remember_files(files)
 
     def keep(song: Song, samples: Floats) -> None:
         write_clip(song, samples, files)
 
-    with screen.progress(number_of_songs(), "making music and listening to it") as advance:
-        made = make_collection(seed, on_song=keep, on_sound=lambda: advance(1))
-    write_collection(made, files)
-    files.remember(seed)
+    # All songs and what is known about them appear at once; a run that is interrupted changes nothing.
+    with together():
+        make_folder(files.clips)
+        with screen.progress(number_of_songs(), "making music and listening to it") as advance:
+            made = make_collection(seed, on_song=keep, on_sound=lambda: advance(1))
+        write_collection(made, files)
+        files.remember(seed)
+    remember_files(files)
     return files, made
 
 
@@ -305,7 +309,7 @@ def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path, report: Pat
             files.metadata,
             files.content,
             files.clips,
-            files.folder / "again.html",
+            files.again,
         )
     )
     program = _program()

@@ -51,6 +51,7 @@ from earmark.cli import (
     runs,
     serve,
     simulate,
+    start,
     status,
 )
 from earmark.cli import next as next_command
@@ -213,4 +214,4 @@ def _complain(message: str) -> int:
 
 def run() -> NoReturn:
     """Run ``earmark`` as the shell calls it."""
-    sys.exit(main())
+    start.run()

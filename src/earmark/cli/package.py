@@ -158,9 +158,8 @@ def _write(package: Package, path: Path, *, pairs: bool) -> None:
 
     from earmark.crowd.question_files import write_table
     from earmark.data.writers import write_questions
-    from earmark.store.exports import neutralised
 
-    frame = neutralised(package.frame, ["query", "document", "other"])
+    frame = package.frame
     if not pairs:
         write_questions(frame, path)
         return

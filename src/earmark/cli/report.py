@@ -52,6 +52,7 @@ def report(
     from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
     from earmark.data.content import content_files
+    from earmark.data.outputs import together
     from earmark.plots.style import need_matplotlib
     from earmark.report import Reproduction, gather_findings, versions_here, write_assets, write_report
 
@@ -77,8 +78,9 @@ def report(
         named = (*inputs.runs, judging.judgments, known.metadata, *described, known.teams, predicting.model)
         read = [(str(path), _digest(path)) for path in named if path is not None]
     findings = gather_findings(campaign, reproduction=Reproduction(command_line(context), read, versions_here()))
-    written = [output] if assets is None else [output, *write_assets(findings, assets)]
-    write_report(findings, output)
+    with together():
+        written = [output] if assets is None else [output, *write_assets(findings, assets)]
+        write_report(findings, output)
     said = say_verdict(findings.ranking, findings.forecast)
     if out.for_people:
         out.show(said.headline, *filter(None, (said.summary, said.ahead)), *(f"  {path}" for path in written))
@@ -93,6 +95,7 @@ def _report_kind(
     import polars as pl
 
     from earmark.cli import folder
+    from earmark.data.outputs import together
     from earmark.report import Reproduction, gather_kind, kind_assets, versions_here, write_kind_report
 
     wanted = {"estimates.level": level}
@@ -105,8 +108,9 @@ def _report_kind(
     read = _files_of_folder(campaign, path) or []
     how = Reproduction(command_line(context), read, versions_here())
     findings = gather_kind(campaign, log=campaign.log, reproduction=how)
-    written = [output] if assets is None else [output, *kind_assets(findings, assets)]
-    write_kind_report(findings, output)
+    with together():
+        written = [output] if assets is None else [output, *kind_assets(findings, assets)]
+        write_kind_report(findings, output)
     if out.for_people:
         out.show(findings.headline, *(f"  {one}" for one in written))
         return

@@ -16,6 +16,7 @@ from pathlib import Path
 from earmark.audio.excerpts import FADE, SECONDS, START, clip_bounds, fade_ends
 from earmark.audio.sound import load_soundfile
 from earmark.data.files import replacing, require_file
+from earmark.data.outputs import together
 from earmark.errors import InputError
 
 
@@ -80,18 +81,26 @@ def cut_clips(
     seconds: float = SECONDS,
     fade: float = FADE,
 ) -> list[Clip]:
-    """Cut a clip out of every recording into a folder, each under the recording's name.
+    """Cut a clip out of every recording into a folder, each under the recording's name: all of them or none.
 
     Raises
     ------
     InputError
         If two recordings would get the same name, or the folder is not there; then no clip is written.
     """
-    targets = [Path(folder) / f"{Path(source).stem}{ending}" for source in sources]
+    targets = clip_files(sources, folder, ending=ending)
     twice = next((target for target in targets if targets.count(target) > 1), None)
     if twice is not None:
         raise InputError(expected="recordings with different names", got=f"'{twice.stem}' twice", path=twice)
     if not Path(folder).is_dir():
         raise InputError(expected="an existing folder to write clips to", got="nothing there", path=folder)
     pairs = zip(sources, targets, strict=True)
-    return [cut_clip(source, target, start=start, seconds=seconds, fade=fade) for source, target in pairs]
+    with together():
+        return [cut_clip(source, target, start=start, seconds=seconds, fade=fade) for source, target in pairs]
+
+
+def clip_files(
+    sources: Sequence[str | os.PathLike[str]], folder: str | os.PathLike[str], *, ending: str = ".wav"
+) -> list[Path]:
+    """Return where the clips of recordings go."""
+    return [Path(folder) / f"{Path(source).stem}{ending}" for source in sources]

@@ -32,7 +32,7 @@ from earmark.crowd.benchmark import (
 )
 from earmark.crowd.traps import EVERY
 from earmark.data.examples import example_path
-from earmark.data.files import BLANKS, decode, read_bytes, require_file
+from earmark.data.files import BLANKS, decode, read_bytes, replacing, require_file
 from earmark.data.table_files import read_named
 from earmark.data.tables import Table, parse_number
 from earmark.errors import InputError, ParameterError
@@ -351,7 +351,5 @@ def write_example(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     if target.exists():
         raise ParameterError(f"{target}: there is such a file already; name another")
-    try:
-        target.write_bytes(example_path(EXAMPLE).read_bytes())
-    except OSError as error:
-        raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
+    with replacing(target) as temporary:
+        temporary.write_bytes(example_path(EXAMPLE).read_bytes())

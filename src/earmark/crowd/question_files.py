@@ -23,6 +23,7 @@ import polars as pl
 
 from earmark.data.files import BLANKS, replacing, require_file
 from earmark.data.preference_checks import CHOICES
+from earmark.data.spreadsheets import escape_formulas
 from earmark.data.table_files import read_named
 from earmark.errors import InputError, ParameterError
 
@@ -34,7 +35,7 @@ def write_table(frame: pl.DataFrame, path: AnyPath) -> None:
     if Path(path).suffix.lower() != ".csv":
         raise ParameterError(f"{os.fspath(path)}: questions are written as .csv")
     buffer = io.BytesIO()
-    frame.write_csv(buffer)
+    escape_formulas(frame).write_csv(buffer)
     try:
         with replacing(path) as temporary:
             temporary.write_bytes(buffer.getvalue())

@@ -15,6 +15,7 @@ Three kinds of files are understood:
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,9 @@ from earmark.data.arrays import Floats
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.files import BLANKS, replacing, require_file, saying_why_not
 from earmark.data.matrices import read_ids
+from earmark.data.outputs import together
 from earmark.data.readers import AnyPath
+from earmark.data.spreadsheets import escape_formulas
 from earmark.data.table_files import read_named
 from earmark.data.tables import id_cells, number_cells
 from earmark.errors import InputError, ParameterError
@@ -240,11 +243,14 @@ def write_content(content: Content, path: AnyPath, *, names: Sequence[str] | Non
             return _write_array(content, file)
         called = [f"x{number + 1}" for number in range(content.values.shape[1])] if names is None else names
         frame = pl.DataFrame({"document": content.documents, **dict(zip(called, content.values.T, strict=True))})
+        # Libraries that write files themselves say in many ways that a disk is full.
+        held = io.BytesIO()
+        if ending == ".parquet":
+            frame.write_parquet(held)
+        else:
+            escape_formulas(frame, ["document"]).write_csv(held, separator=_SEPARATORS[ending])
         with replacing(file) as temporary:
-            if ending == ".parquet":
-                frame.write_parquet(temporary)
-            else:
-                frame.write_csv(temporary, separator=_SEPARATORS[ending])
+            temporary.write_bytes(held.getbuffer())
     except OSError as error:
         raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
     return (file,)
@@ -260,8 +266,16 @@ def _write_array(content: Content, path: Path) -> tuple[Path, ...]:
                 path=path,
                 hint="write .csv or .parquet, which hold any text",
             )
-    ids = path.with_suffix(_IDS[0])
-    with replacing(ids) as of_ids, replacing(path) as of_values:
+    _, ids = written = content_outputs(path)
+    with together(), replacing(ids) as of_ids, replacing(path) as of_values:
         of_ids.write_text("".join(f"{document}\n" for document in content.documents), encoding="utf-8", newline="\n")
-        np.save(of_values, content.values, allow_pickle=False)
-    return path, ids
+        held = io.BytesIO()
+        np.save(held, content.values, allow_pickle=False)
+        of_values.write_bytes(held.getbuffer())
+    return written
+
+
+def content_outputs(path: AnyPath) -> tuple[Path, ...]:
+    """Return the files that :func:`write_content` writes."""
+    file = Path(path)
+    return (file, file.with_suffix(_IDS[0])) if file.suffix.lower() == ".npy" else (file,)

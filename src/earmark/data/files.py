@@ -14,10 +14,14 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from earmark.data.claims import refuse_output
+
+# Whoever reads files mostly writes some too.
+from earmark.data.outputs import replacing as replacing
 from earmark.errors import InputError
 
 BLANKS = " \t\r\v\f"
@@ -47,6 +51,7 @@ def saying_why_not(path: Path) -> Iterator[None]:
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading, unpacking it where it is gzipped."""
+    refuse_output(path)
     with saying_why_not(path), path.open("rb") as file:
         packed = file.read(len(_GZIPPED)) == _GZIPPED
         file.seek(0)
@@ -59,6 +64,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 def read_bytes(path: Path) -> bytes:
     """Read a file, unpacking it where it is gzipped."""
+    refuse_output(path)
     with saying_why_not(path):
         data = path.read_bytes()
         return gzip.decompress(data) if data.startswith(_GZIPPED) else data
@@ -170,6 +176,7 @@ def words(line: str, *, cuts: int = 0) -> list[str]:
 
 def require_file(path: str | os.PathLike[str]) -> Path:
     """Return the path if there is a file, else say so."""
+    refuse_output(path)
     found = Path(path)
     if found.is_dir():
         raise InputError(expected="a file", got="a directory", path=path)
@@ -179,25 +186,3 @@ def require_file(path: str | os.PathLike[str]) -> Path:
         # Telling the format means to start reading twice, which a pipe does not allow.
         raise InputError(expected="a file", got="a pipe or a device", path=path, hint="write it to a file first")
     return found
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write to a temporary neighbour and move it into place only when all went well."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(expected="an existing folder to write to", got=f"'{target.parent}'", path=path)
-    if target.is_dir():
-        raise InputError(expected="a file that can be written", got="Is a directory", path=path)
-    # Compression and format follow the name's endings, so the neighbour keeps them.
-    temporary = target.with_name(f".{os.getpid()}-{target.name}")
-    try:
-        yield temporary
-        temporary.replace(target)
-    except BaseException as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename == str(temporary):
-            # Nobody asked for the neighbour, so nobody should have to read its name.
-            raise InputError(expected="a file that can be written", got=str(error.strerror), path=path) from None
-        raise

@@ -17,6 +17,7 @@ import polars as pl
 from earmark.data.files import BLANKS, first_data_line, replacing, require_file
 from earmark.data.preference_checks import COLUMNS, REQUIRED, BadAnswer, Repeated, check_answers
 from earmark.data.preferences import Preferences, left_out_rows
+from earmark.data.spreadsheets import escape_formulas
 from earmark.data.table_files import is_parquet, read_named
 from earmark.data.tables import Table, is_number_type, number_error
 from earmark.errors import InputError, ParameterError
@@ -90,7 +91,8 @@ def write_preferences(preferences: Preferences, path: AnyPath) -> None:
         data = buffer.getvalue()
     elif ending in _SEPARATORS:
         strength = _without_fraction(preferences.frame["strength"])
-        text = preferences.frame.with_columns(strength).write_csv(separator=_SEPARATORS[ending])
+        table = escape_formulas(preferences.frame).with_columns(strength)
+        text = table.write_csv(separator=_SEPARATORS[ending])
         # No time stamp and no name in the header: the same data always gives the same bytes.
         data = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
     else:

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from earmark.data.files import BLANKS, data_lines, decode, first_data_line, opened, read_bytes, to_utf8, words
+from earmark.data.spreadsheets import restore_formulas
 from earmark.data.tables import Table, parse_number
 from earmark.errors import InputError
 
@@ -255,7 +256,7 @@ def _read_csv(path: Path, encoding: str) -> Table:
     except pl.exceptions.PolarsError:
         frame = _parse_csv_carefully(_csv_records(data, separator, path), names, path)
     frame.columns = names
-    return Table(_without_empty_rows(frame), str(path), line_of)
+    return Table(restore_formulas(_without_empty_rows(frame)), str(path), line_of)
 
 
 def _without_empty_rows(frame: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,8 @@ anything else             TREC: ``query Q0 document rank score tag``    TREC: ``
 
 Ordered groups are ``query document group`` where runs are a TREC file or ``.tsv``, and have names where runs do.
 
-A text file whose name ends in ``.gz`` as well is gzipped. A file appears complete or not at all, and the same data
+A text file whose name ends in ``.gz`` as well is gzipped. CSV files are safe to open in a spreadsheet
+(:mod:`earmark.data.spreadsheets`). A file appears complete or not at all, and the same data
 always gives the same bytes.
 """
 
@@ -32,6 +33,7 @@ from earmark.data.files import replacing
 from earmark.data.ground_truth import OrderedGroups
 from earmark.data.judgments import COLUMNS, Judgments, repeated_row
 from earmark.data.runs import Runs
+from earmark.data.spreadsheets import escape_formulas
 from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]
@@ -110,8 +112,7 @@ def write_judgments(judgments: Judgments, path: AnyPath, *, format: FileFormat |
     chosen, packed = _format_of(path, format)
     frame = judgments.frame.select([name for name in COLUMNS if name in judgments.frame.columns])
     if chosen in ("csv", "parquet"):
-        gain = _without_fraction(frame["gain"]) if chosen == "csv" else frame["gain"]
-        _write_named(frame.with_columns(gain), path, chosen, packed=packed)
+        _write_named(frame, path, chosen, packed=packed)
         return
     ids = {"query": frame["query"], "document": frame["document"]}
     _refuse_unwritable(ids, first="query", blanks=chosen == "tsv", path=path)
@@ -266,7 +267,11 @@ def _write_named(frame: pl.DataFrame, path: AnyPath, format: FileFormat, *, pack
         frame.write_parquet(buffer)
         _write_bytes(buffer.getvalue(), path)
     else:
-        _write_text(frame.write_csv(), path, packed=packed)
+        table = escape_formulas(frame)
+        if "gain" in frame.columns and frame["gain"].dtype.is_float():
+            # Text from here on, but numbers all the same.
+            table = table.with_columns(_without_fraction(frame["gain"]))
+        _write_text(table.write_csv(), path, packed=packed)
 
 
 def _write_text(text: str, path: AnyPath, *, packed: bool) -> None:

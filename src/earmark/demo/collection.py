@@ -13,7 +13,7 @@ from earmark._version import __version__
 from earmark.audio.descriptors import Descriptors, describe_sound
 from earmark.audio.sound import write_sound
 from earmark.data.arrays import Floats
-from earmark.data.content import Content, write_content
+from earmark.data.content import Content, content_outputs, write_content
 from earmark.data.files import replacing
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
@@ -95,12 +95,13 @@ class DemoFiles:
     def are_there(self, seed: int) -> bool:
         """Tell whether an earlier run has made everything from a seed."""
         made = self.mark.is_file() and self.mark.read_text(encoding="utf-8") == _mark(seed)
-        clips = len(list(self.clips.glob(f"*{_ENDING}"))) == number_of_songs()
+        clips = len(self.found_clips()) == number_of_songs()
         return made and clips and self.runs.is_file() and self.metadata.is_file()
 
     def remember(self, seed: int) -> None:
         """Note that everything was made from a seed."""
-        self.mark.write_text(_mark(seed), encoding="utf-8")
+        with replacing(self.mark) as temporary:
+            temporary.write_text(_mark(seed), encoding="utf-8")
 
     @property
     def clips(self) -> Path:
@@ -146,6 +147,22 @@ class DemoFiles:
     def campaign(self) -> Path:
         """The campaign in which people judge in the browser."""
         return self.folder / "campaign"
+
+    @property
+    def again(self) -> Path:
+        """Where a command that the demonstration names would write another report."""
+        return self.folder / "again.html"
+
+    @property
+    def own(self) -> set[Path]:
+        """Everything with a name of its own, clips apart."""
+        named = (self.runs, self.judgments, self.metadata, self.mark, self.report, self.listening, self.asked)
+        asked = (self.progress, self.own_report, self.questions, self.answers, self.campaign, self.again)
+        return {*named, *asked, *content_outputs(self.content)}
+
+    def found_clips(self) -> list[Path]:
+        """Return the songs that are there."""
+        return sorted(self.clips.glob(f"*{_ENDING}"))
 
     def clip(self, song: str) -> Path:
         """Return the file of a song."""
@@ -214,7 +231,7 @@ def write_collection(collection: DemoCollection, files: DemoFiles) -> None:
     write_judgments(collection.judgments, files.judgments)
     write_content(collection.content, files.content)
     with replacing(files.metadata) as path:
-        collection.metadata.frame.write_csv(path)
+        path.write_text(collection.metadata.frame.write_csv(), encoding="utf-8")
 
 
 def write_clip(song: Song, samples: Floats, files: DemoFiles) -> None:

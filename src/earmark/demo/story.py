@@ -118,7 +118,7 @@ def write_progress(story: Story, path: Path) -> None:
     frame = progress_data([chapter.look for chapter in story.chapters])
     truth = frame["system"].replace_strict(story.true_scores, return_dtype=pl.Float64)
     with replacing(path) as temporary:
-        frame.with_columns(truth=truth).write_csv(temporary, float_precision=6)
+        temporary.write_text(frame.with_columns(truth=truth).write_csv(float_precision=6), encoding="utf-8")
 
 
 def decided_wrongly(story: Story, look: Look) -> tuple[int, int]:

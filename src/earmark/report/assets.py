@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earmark.campaign.forecast import Forecast
-from earmark.errors import InputError
+from earmark.data.outputs import make_folder, together
+from earmark.data.spreadsheets import escape_formulas
 from earmark.pages import render, write_page
 from earmark.plots.calibration import plot_predictions, predictions_data
 from earmark.plots.crowd import plot_assessors
@@ -20,6 +21,13 @@ from earmark.report.findings import Findings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_TABLES = ("systems", "pairs", "forecast", "calibration", "assessors", "precision", "queries", "groups", "shares")
+NAMES = (
+    *(f"{name}.{ending}" for name in _TABLES for ending in ("csv", "tex", "svg")),
+    *("assessor-pairs.csv", "ranking.svg", "agreement.svg"),
+)
+"""The files that a report of any kind may have beside it, without figures that were added."""
 
 # Where there are more open pairs, those of neighbours alone are drawn.
 _MOST_PAIRS = 20
@@ -51,19 +59,17 @@ def write_assets(findings: Findings, folder: Path) -> list[Path]:
 
 
 def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write files into a folder, which is made if it is not there.
+    """Write files into a folder, which is made if it is not there; all of them or none.
 
     Raises
     ------
     InputError
-        If the folder cannot be made.
+        If the folder cannot be made, or a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(expected="a folder to write to", got=str(error.strerror), path=folder) from None
-    for name, text in texts.items():
-        write_page(text, folder / name)
+    with together():
+        make_folder(folder)
+        for name, text in texts.items():
+            write_page(text, folder / name)
     return [folder / name for name in texts]
 
 
@@ -81,10 +87,10 @@ def _tables(findings: Findings) -> dict[str, str]:
         frames["assessors"] = (findings.assessors, findings.assessors)
     texts = {}
     for name, (held, shown) in frames.items():
-        texts[f"{name}.csv"] = held.write_csv()
+        texts[f"{name}.csv"] = escape_formulas(held).write_csv()
         texts[f"{name}.tex"] = render(f"tables/{name}.tex", rows=shown.to_dicts(), ranking=ranking)
     if findings.agreement is not None:
-        texts["assessor-pairs.csv"] = findings.agreement.errors.pairs.write_csv()
+        texts["assessor-pairs.csv"] = escape_formulas(findings.agreement.errors.pairs).write_csv()
     return texts
 
 

@@ -20,6 +20,7 @@ from earmark.campaign.pairs.precision import precision_so_far
 from earmark.campaign.statements import say_verdict, tallies
 from earmark.data.display import Display, Summary
 from earmark.data.log import AnswerLog
+from earmark.data.spreadsheets import escape_formulas
 from earmark.pages import render, write_page
 from earmark.plots.kinds import plot_orders, plot_precision, plot_shares, plot_won
 from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking
@@ -207,7 +208,7 @@ def kind_assets(findings: KindFindings, folder: Path) -> list[Path]:
     level = _level(findings)
     texts = {}
     for name, frame in kind_tables(findings).items():
-        texts[f"{name}.csv"] = frame.write_csv()
+        texts[f"{name}.csv"] = escape_formulas(frame).write_csv()
         values: dict[str, Any] = {"rows": frame.to_dicts(), "level": level}
         if isinstance(findings.look, PairLook) and name in ("systems", "pairs"):
             ranking = findings.look.estimates.ranking

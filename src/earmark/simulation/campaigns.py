@@ -8,9 +8,7 @@ and queries they are played with.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +28,7 @@ from earmark.errors import ParameterError
 from earmark.inference.significance import compare_scores
 from earmark.predictors.mtc import Uniform
 from earmark.wording import counted
+from earmark.workers import work_through
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -221,10 +220,8 @@ def simulate(study: Study, *, repeats: int = 1, jobs: int = 1) -> Iterator[Outco
         for number in range(repeats):
             yield from study.repeat(number)
         return
-    # A forked child would inherit polars' threads half-asleep and wait for them forever; a fresh one has its own.
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
-        for outcomes in pool.map(_whole_repeat, [study] * repeats, range(repeats)):
-            yield from outcomes
+    for outcomes in work_through(_whole_repeat, ((study, number) for number in range(repeats)), jobs=jobs):
+        yield from outcomes
 
 
 def _whole_repeat(study: Study, number: int) -> list[Outcome]:

@@ -1,14 +1,12 @@
 """Taking results out of a store: judgments, answers, rankings or the whole log, with pseudonyms, names or nobody.
 
-A cell of a CSV file that starts as a formula does (``=``, ``+``, ``-``, ``@``, a tab) gets a quotation mark before it,
-because spreadsheets compute such cells. JSONL and Parquet hold ids as they are, and so do rankings, which are runs and
-are read back as such.
+In a CSV file, text that a spreadsheet would compute is marked, and the readers take the mark off again
+(:mod:`earmark.data.spreadsheets`). JSONL and Parquet hold ids as they are.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +16,7 @@ from earmark.data.files import replacing
 from earmark.data.judgments import Judgments, aggregate
 from earmark.data.log import AnswerLog
 from earmark.data.runs import Runs
+from earmark.data.spreadsheets import escape_formulas
 from earmark.data.writers import write_judgments, write_runs
 from earmark.errors import InputError, ParameterError
 from earmark.store.folder import CampaignFolder
@@ -28,7 +27,6 @@ from earmark.store.stored import StoredOrderCampaign
 What = Literal["judgments", "answers", "rankings", "log"]
 Naming = Literal["pseudonyms", "names", "none"]
 
-_FORMULA = r"^[=+\-@\t\r]"
 # What could tell who somebody is, where nobody is to be recognised.
 _TELLING = ("assessor", "time", "expires", "key", "source", "text")
 _JUDGMENT = ("query", "document", "gain", "assessor", "time", "sampled", "sequence")
@@ -81,8 +79,7 @@ def export(folder: CampaignFolder, path: Path, *, what: What = "judgments", peop
         write_judgments(Judgments(gains, folder.rules.scale), path, format="trec")
         return gains.height
     if ending == ".csv":
-        frame = neutralised(frame)
-        data = frame.write_csv().encode("utf-8", "surrogatepass")
+        data = escape_formulas(frame).write_csv().encode("utf-8", "surrogatepass")
     elif ending == ".parquet":
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
@@ -162,13 +159,3 @@ def _with_people(folder: CampaignFolder, frame: pl.DataFrame, people: Naming) ->
         return frame
     names = {one["assessor"]: one["name"] for one in known_people(folder.store) if one["name"]}
     return frame.with_columns(pl.col("assessor").replace(names))
-
-
-def neutralised(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return a table whose texts no spreadsheet takes for formulas."""
-    chosen = [name for name in columns or frame.columns if frame[name].dtype == pl.String]
-    marked = {name: pl.col(name).str.contains(_FORMULA) for name in chosen}
-    return frame.with_columns(
-        pl.when(is_formula).then(pl.lit("'") + pl.col(name)).otherwise(name).alias(name)
-        for name, is_formula in marked.items()
-    )

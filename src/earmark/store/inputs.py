@@ -12,7 +12,6 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +29,7 @@ from earmark.campaign.verdict import Inference
 from earmark.crowd.question_files import read_questions
 from earmark.data.content import content_files
 from earmark.data.files import require_file, saying_why_not
+from earmark.data.outputs import discard, neighbour
 from earmark.data.readers import read_runs
 from earmark.data.runs import Runs
 from earmark.data.scales import parse_scale
@@ -131,7 +131,7 @@ def _place(source: Path, target: Path, known: str) -> bool:
     """Copy a file to a place that is free or holds the same; never over another file."""
     if target.exists():
         return target.is_file() and hash_file(target) == known
-    temporary = target.with_name(f".{os.getpid()}-{target.name}")
+    temporary = neighbour(target)
     try:
         with saying_why_not(source):
             shutil.copyfile(source, temporary)
@@ -147,8 +147,7 @@ def _place(source: Path, target: Path, known: str) -> bool:
             temporary.replace(target)
         return True
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        discard(temporary)
 
 
 def _numbered(name: str, number: int) -> str:

@@ -12,7 +12,6 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -181,7 +180,8 @@ def _write_zip(
     if copied is not None:
         contents |= {"events": copied.events, "digest": copied.digest}
     rows: dict[str, int] = {}
-    with replacing(path) as temporary, _private(temporary), zipfile.ZipFile(temporary, "w", _PACKED) as archive:
+    # A backup holds the names of assessors.
+    with replacing(path, private=True) as temporary, zipfile.ZipFile(temporary, "w", _PACKED) as archive:
         for name, file in files.items():
             archive.write(file, f"folder/{name}")
         for table in _tables(connection):
@@ -192,13 +192,6 @@ def _write_zip(
                     count += 1
             rows[table.name] = count
         archive.writestr(CONTENTS, json.dumps(contents | {"rows": rows}, indent=1))
-
-
-@contextmanager
-def _private(path: Path) -> Iterator[None]:
-    """Make a file that nobody else can read: a backup holds the names of assessors."""
-    path.touch(mode=0o600)
-    yield
 
 
 def restore(path: Path, target: Path, *, store: str | None = None) -> Copied:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from earmark.campaign.stopping import Budget
+from earmark.data.spreadsheets import escape_formulas
 from earmark.errors import MissingLibraryError
 from earmark.plots.crowd import assessors_data, plot_assessors
 from earmark.plots.forecast import forecast_data, plot_forecast
@@ -28,7 +29,6 @@ from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking, ranking_
 from earmark.plots.style import need_matplotlib, svg_file
 from earmark.plots.watching import confidence_data, guarantee_data, plot_confidence, plot_guarantee
 from earmark.report.assessors import assessor_table
-from earmark.store.exports import neutralised
 from earmark.web.dashboard import figure_names
 from earmark.web.watched import Watched
 
@@ -60,7 +60,7 @@ def figure_csv(watched: Watched, name: str) -> str | None:
     """Return the data of a picture as CSV, in which no spreadsheet finds a formula; None where there is none."""
     if name not in figure_names(watched):
         return None
-    return neutralised(_picture(watched, name)[1](watched)).write_csv()
+    return escape_formulas(_picture(watched, name)[1](watched)).write_csv()
 
 
 def _ranking(watched: Watched) -> Any:

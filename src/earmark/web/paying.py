@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from earmark.crowd.payment import Budget, Payments, Platform, bonus_text
-from earmark.store.exports import neutralised
+from earmark.data.spreadsheets import escape_formulas
 from earmark.store.payments import (
     AnswersLeft,
     answers_left,
@@ -71,7 +71,7 @@ def payments_file(
     """
     found = payments_of(campaign.folder)
     if what in ("all", "workers"):
-        return _csv(neutralised(found.frame if what == "all" else found.workers).write_csv(), what)
+        return _csv(escape_formulas(found.frame if what == "all" else found.workers).write_csv(), what)
     return _file(found, _platform(campaign.settings), what, every)
 
 
@@ -97,7 +97,7 @@ def file_to_upload(said: Upload, campaign: Organised) -> Response:
 def _file(found: Payments, platform: Platform, what: str, every: bool) -> Response:
     if what == "bonuses":
         return _csv(bonus_text(found.bonuses(platform, every=every), platform), what)
-    return _csv(neutralised(found.review(platform, every=every)).write_csv(), what)
+    return _csv(escape_formulas(found.review(platform, every=every)).write_csv(), what)
 
 
 def _csv(text: str, what: str) -> Response:

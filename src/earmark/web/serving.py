@@ -22,6 +22,7 @@ from earmark.errors import InputError, ParameterError
 from earmark.store.folder import CampaignFolder
 from earmark.store.worker import LAST_ESTIMATE, Worker
 from earmark.web.metrics import JsonLines
+from earmark.workers import end_with_parent
 
 _FOLDER, _LOGS, _ESTIMATES = "EARMARK_SERVED_FOLDER", "EARMARK_LOGS", "EARMARK_ESTIMATES_ELSEWHERE"
 _GRACE = 10
@@ -108,6 +109,8 @@ def app_of_environment() -> FastAPI:
     folder = os.environ.get(_FOLDER)
     if folder is None:
         raise InputError(expected=f"the folder of a campaign in {_FOLDER}", got="nothing")
+    # Without whoever started it and the others, it would keep the address for ever.
+    end_with_parent()
     set_up_logs(os.environ.get(_LOGS, "text"))
     sys.setswitchinterval(_SWITCH)
     return create_app(CampaignFolder.open(folder), worker=_ESTIMATES not in os.environ)
