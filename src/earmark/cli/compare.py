@@ -174,7 +174,7 @@ def _title(comparison: Comparison) -> str:
 def _caption(with_matrix: bool, tests: PairwiseTests) -> Text:
     lines = ["Systems that share a letter do not differ significantly."]
     if tests.test == "friedman-tukey":
-        lines.append(f"Best is the highest mean rank over queries; {tests.order.size} would be first for every query.")
+        lines.append("Mean rank over queries: a system that is the best for every query has 1.")
     if with_matrix:
         lines.append("> better, < worse than the system of that column; · no significant difference.")
     else:
@@ -231,22 +231,7 @@ def _matrix(cells: list[list[str]], room: int) -> Column | None:
 
 
 def _show_pairs(comparison: Comparison, out: Output) -> None:
-    tests, systems = comparison.tests, comparison.systems
-    # Best first: the pair's better half on the left, pairs in the order of the ranking.
-    place = {systems[index]: position for position, index in enumerate(tests.order.tolist())}
-    rows = []
-    for row in comparison.pairs().iter_rows(named=True):
-        if place[row["a"]] > place[row["b"]]:
-            low, high = row["low"], row["high"]
-            row |= {"a": row["b"], "b": row["a"], "wins": row["losses"], "losses": row["wins"]}
-            row |= {
-                "difference": -row["difference"] + 0.0,
-                "effect_size": -row["effect_size"] + 0.0,
-                "low": -high,
-                "high": -low,
-            }
-        rows.append(row)
-    rows.sort(key=lambda row: (place[row["a"]], place[row["b"]]))
+    tests, rows = comparison.tests, comparison.pairs().to_dicts()
     values = [Column("a − b", [number(row["difference"]) for row in rows])]
     if any(row["low"] == row["low"] for row in rows):
         values.append(Column(f"{1 - tests.alpha:.0%}\nfrom", [number(row["low"]) for row in rows]))
@@ -260,4 +245,7 @@ def _show_pairs(comparison: Comparison, out: Output) -> None:
     values.append(Column(_EFFECTS[tests.effect], [number(row["effect_size"], digits=2) for row in rows]))
     values.append(Column("wins/ties/\nlosses", [f"{row['wins']}/{row['ties']}/{row['losses']}" for row in rows]))
     out.show_columns([Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")], values)
-    out.show(Text("* a significant difference", style="dim"), "")
+    said = ["* a significant difference"]
+    if tests.simultaneous:
+        said.append(f"Intervals of mean differences; all of them hold together with confidence {1 - tests.alpha:g}.")
+    out.show(Text("\n".join(said), style="dim"), "")
