@@ -51,13 +51,14 @@ class Comparison(Display):
     def pairs(self) -> pl.DataFrame:
         """One row per pair, in the order of the ranking, `a` the system that is ahead in it.
 
-        ``difference`` is a minus b in the measure's own units, ``low`` and ``high`` its interval, and effect sizes speak
-        for a. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may speak
-        for b.
+        ``difference`` is a minus b in the measure's own units, ``low`` and ``high`` its interval, and effect sizes
+        speak for a. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may
+        speak for b.
         """
         tests, names = self.tests, np.array(self.systems, dtype=object)
         ahead = tests.place[tests.a] < tests.place[tests.b]
         first, second = np.where(ahead, tests.a, tests.b), np.where(ahead, tests.b, tests.a)
+        better = [name if sure else None for name, sure in zip(names[first], tests.significant, strict=True)]
         # Scores of a measure of which less is better were negated for the tests.
         turned = ahead == self.measure.higher_is_better
         frame = pl.DataFrame(
@@ -73,7 +74,7 @@ class Comparison(Display):
                 "p_adjusted": tests.p_adjusted,
                 "correction": tests.correction,
                 "alpha": tests.alpha,
-                "better": pl.Series(np.where(tests.significant, names[first], None).tolist(), dtype=pl.String),
+                "better": pl.Series(better, dtype=pl.String),
                 "low": np.where(turned, tests.low, -tests.high) + 0.0,
                 "high": np.where(turned, tests.high, -tests.low) + 0.0,
                 "simultaneous": tests.simultaneous,

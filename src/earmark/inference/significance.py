@@ -19,9 +19,9 @@ All tests are two-sided and paired by query. The statistics are described in
 p-value is at most alpha.
 
 **Intervals** are for the difference of mean scores. Those of t and of the bootstrap are for one pair at a time, with
-confidence ``1 - alpha``: they are not widened for the number of pairs, and one excludes zero exactly when the p-value of
-its pair, *not* adjusted, is at most alpha. Those of friedman-tukey are *simultaneous*: with confidence ``1 - alpha`` all
-of them hold at once. For m pairs they are Student's with Bonferroni's correction [3]_,
+confidence ``1 - alpha``: they are not widened for the number of pairs, and one excludes zero exactly when the p-value
+of its pair, *not* adjusted, is at most alpha. Those of friedman-tukey are *simultaneous*: with confidence ``1 - alpha``
+all of them hold at once. For m pairs they are Student's with Bonferroni's correction [3]_,
 
     mean(d) ± t(1 - alpha / (2 m); n - 1) · sd(d) / sqrt(n),
 
