@@ -21,7 +21,7 @@ from rich.text import Text
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
 from earmark.cli.options import CHECKING, Checking, Inputs, Scoring, Seed, Truth
-from earmark.cli.output import Column, Output, equals_p, number, p_value
+from earmark.cli.output import Column, Output, PaperOutput, equals_p, number, p_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +57,7 @@ def compare(
     truth: Truth,
     scoring: Scoring,
     checking: Checking,
-    out: Output,
+    out: PaperOutput,
     test: Annotated[TestName, option("TEST", panel=_TESTING)] = "friedman-tukey",
     correction: Annotated[CorrectionName | None, option("RULE", panel=_TESTING)] = None,
     alpha: Annotated[float, option("P", panel=_TESTING)] = 0.05,
@@ -136,7 +136,10 @@ def compare(
         out.note(f"systems are compared on the queries that all of them answered, without {dropped}")
     if not out.for_people:
         frames = [one.pairs(others=pairs) for one in beside] or [one.pairs() for one in comparisons]
-        out.rows(pl.concat(frames))
+        if out.shape == "latex":
+            out.text(*(_latex(one, frame) for one, frame in zip(comparisons, frames, strict=True)))
+        else:
+            out.rows(pl.concat(frames))
     else:
         for number, comparison in enumerate(comparisons):
             _show_comparison(comparison, out, beside[number] if beside else None, list_pairs=pairs)
@@ -172,6 +175,20 @@ def _say_check(out: Output, beside: Sequence[BaselineComparison], *, adjusted: b
         out.note(f"the check of each of {len(beside)} measures is at {tests.alpha:g} / {len(beside)}")
     for one in beside:
         out.note(one.check.sentence())
+
+
+def _latex(comparison: Comparison, pairs: pl.DataFrame) -> str:
+    """Set the ranking and the pairs as two tables."""
+    from earmark.cli.latex import latex_table
+
+    tests, measure = comparison.tests, comparison.measure
+    ranking = comparison.ranking()
+    systems = [
+        Column("system", ranking["system"].to_list(), numeric=False),
+        Column(str(measure), [number(value) for value in ranking["mean"]]),
+        Column("groups", ranking["groups"].to_list(), numeric=False),
+    ]
+    return latex_table(systems, comment=_title(comparison)) + "\n" + latex_table(_pair_columns(tests, pairs))
 
 
 def _print_correlations(rows: pl.DataFrame, out: Output) -> None:
@@ -280,7 +297,20 @@ def _matrix(cells: list[list[str]], room: int) -> Column | None:
 
 
 def _show_pairs(tests: PairwiseTests, pairs: pl.DataFrame, out: Output) -> None:
+    columns = _pair_columns(tests, pairs)
+    out.show_columns(columns[:2], columns[2:])
+    said = ["* a significant difference"]
+    if "p_worse" in pairs.columns:
+        said.append("! a is worse than the baseline b" + (" by more than the margin" if pairs["margin"][0] else ""))
+    if tests.simultaneous:
+        said.append(f"Intervals of mean differences; all of them hold together with confidence {1 - tests.alpha:g}.")
+    out.show(Text("\n".join(said), style="dim"), "")
+
+
+def _pair_columns(tests: PairwiseTests, pairs: pl.DataFrame) -> list[Column]:
+    """Return the two systems of every pair and what is known of it."""
     rows = pairs.to_dicts()
+    keys = [Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")]
     values = [Column("a − b", [number(row["difference"]) for row in rows])]
     if any(row["low"] == row["low"] for row in rows):
         values.append(Column(f"{1 - tests.alpha:.0%}\nfrom", [number(row["low"]) for row in rows]))
@@ -297,10 +327,4 @@ def _show_pairs(tests: PairwiseTests, pairs: pl.DataFrame, out: Output) -> None:
         values.append(Column(f"p worse\nby > {margin:g}" if margin else "p\nworse", cells))
     values.append(Column(_EFFECTS[tests.effect], [number(row["effect_size"], digits=2) for row in rows]))
     values.append(Column("wins/ties/\nlosses", [f"{row['wins']}/{row['ties']}/{row['losses']}" for row in rows]))
-    out.show_columns([Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")], values)
-    said = ["* a significant difference"]
-    if "p_worse" in pairs.columns:
-        said.append("! a is worse than the baseline b" + (" by more than the margin" if margin else ""))
-    if tests.simultaneous:
-        said.append(f"Intervals of mean differences; all of them hold together with confidence {1 - tests.alpha:g}.")
-    out.show(Text("\n".join(said), style="dim"), "")
+    return [*keys, *values]

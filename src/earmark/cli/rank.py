@@ -22,7 +22,7 @@ from earmark.cli.options import (
     Seed,
     Stopping,
 )
-from earmark.cli.output import Column, Output, number
+from earmark.cli.output import Column, Output, PaperOutput, number
 from earmark.wording import counted
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def rank(
     estimating: Estimating,
     stopping: Stopping,
     checking: Checking,
-    out: Output,
+    out: PaperOutput,
     audit: Annotated[bool | None, option("", "--audit/--no-audit", panel=ESTIMATING)] = None,
     distribution: Annotated[Literal["normal", "t"], option("NAME", panel=ESTIMATING, rare=True)] = "normal",
     seed: Seed = 0,
@@ -143,6 +143,8 @@ def rank(
         # Where two systems may be the best, the report's headline says what would tell them apart.
         forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
         out.show(f"{ranking.notes()[0]}.", statements.say_verdict(ranking, forecast).headline)
+    elif out.shape == "latex":
+        out.text(_latex(ranking, check, everything=pairs))
     else:
         out.note(ranking.notes()[0])
         frames = [ranking.systems_frame(), *_pair_frames(ranking, check, everything=pairs)]
@@ -154,6 +156,25 @@ def rank(
         out.kinds(*frames)
     if check is not None:
         checking.conclude(check)
+
+
+def _latex(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -> str:
+    """Set the ranking and the pairs as two tables."""
+    from earmark.cli.latex import latex_table
+
+    frame = ranking.systems_frame()
+    systems = [
+        Column("#", [str(place) for place in frame["rank"]]),
+        Column("system", frame["system"].to_list(), numeric=False),
+        *(Column(name, [number(value) for value in frame[name]]) for name in ("estimate", "low", "high")),
+    ]
+    rows = [row for part in _pair_frames(ranking, check, everything=everything) for row in part.to_dicts()]
+    pairs = [
+        *(Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")),
+        *(Column(name, [number(row[name]) for row in rows]) for name in (*_DIFFERENCE, "confidence")),
+    ]
+    comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
+    return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)
 
 
 def _pair_frames(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -> list[pl.DataFrame]:

@@ -12,8 +12,8 @@ system and the baseline with its handicap have the same mean rank. A system is w
 most alpha, the test speaks for the baseline, and the mean difference is below :math:`-m` too: tests on ranks alone
 could otherwise fail a system whose mean score is the higher one. P-values are two-sided, the same as those that are
 printed, so that with :math:`m = 0` no system fails unless its row says that the baseline is significantly better. The
-chance that any system fails that is worse by no more than the margin is at most alpha, and about half of that for a single
-system: the other half are systems that look better.
+chance that any system fails that is worse by no more than the margin is at most alpha, and about half of that for a
+single system: the other half are systems that look better.
 
 **By a model** (:func:`check_ranking`). A system is worse if :math:`P(\Delta < -m)` is high enough, with
 :math:`\Delta` the difference of the estimates: one-sided, as all confidences of a

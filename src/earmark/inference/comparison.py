@@ -174,6 +174,7 @@ def compare(
     28
     """
     chosen = scores.measures[0] if measure is None else parse_all([measure])[0]
+    chosen.require_mean()
     matrix = scores.of(chosen)
     if len(scores.systems) < 2:
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
