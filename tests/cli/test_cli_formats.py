@@ -28,7 +28,7 @@ def test_trec_evals_three_columns(cli: Cli, files: Files) -> None:
     assert [name.rstrip() for name, _, _ in lines if name.startswith("runid")] == ["runid"] * 3
     start = lines.index(["runid".ljust(22), "all", "fair"])
     run, truth = as_trec_eval(files)
-    found = pytrec_eval.RelevanceEvaluator(truth, set(re.sub(r"_(\d+)$", r".\1", name) for name in names)).evaluate(run)
+    found = pytrec_eval.RelevanceEvaluator(truth, {re.sub(r"_(\d+)$", r".\1", name) for name in names}).evaluate(run)
     for name, (printed, query, value) in zip(names, lines[start + 1 : start + 9], strict=True):
         expected = pytrec_eval.compute_aggregated_measure(name, [values[name] for values in found.values()])
         assert (printed.rstrip(), query) == (name, "all")

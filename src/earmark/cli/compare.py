@@ -16,10 +16,12 @@ import string
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from rich.text import Text
 
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
+from earmark.cli.keeping import Keeping
 from earmark.cli.options import CHECKING, Checking, Inputs, Scoring, Seed, Truth
 from earmark.cli.output import Column, Output, PaperOutput, equals_p, number, p_value
 
@@ -53,10 +55,12 @@ _CORRELATIONS = {
 
 
 def compare(
+    context: typer.Context,
     inputs: Inputs,
     truth: Truth,
     scoring: Scoring,
     checking: Checking,
+    keeping: Keeping,
     out: PaperOutput,
     test: Annotated[TestName, option("TEST", panel=_TESTING)] = "friedman-tukey",
     correction: Annotated[CorrectionName | None, option("RULE", panel=_TESTING)] = None,
@@ -134,8 +138,9 @@ def compare(
     if comparisons[0].dropped:
         dropped = name_some(comparisons[0].dropped, "query", "queries")
         out.note(f"systems are compared on the queries that all of them answered, without {dropped}")
+    frames = [one.pairs(others=pairs) for one in beside] or [one.pairs() for one in comparisons]
+    keeping.keep(context, out, *frames, scores=scores.means(), checks=tuple(one.check for one in beside))
     if not out.for_people:
-        frames = [one.pairs(others=pairs) for one in beside] or [one.pairs() for one in comparisons]
         if out.shape == "latex":
             out.text(*(_latex(one, frame) for one, frame in zip(comparisons, frames, strict=True)))
         else:

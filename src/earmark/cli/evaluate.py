@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.text import Text
 
 from earmark.cli.command import option
+from earmark.cli.keeping import Keeping
 from earmark.cli.options import Inputs, Scoring, Truth
 from earmark.cli.output import Column, Output, ScoresOutput, number
 from earmark.wording import counted
@@ -19,7 +21,13 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    inputs: Inputs, truth: Truth, scoring: Scoring, out: ScoresOutput, per_query: Annotated[bool, option()] = False
+    context: typer.Context,
+    inputs: Inputs,
+    truth: Truth,
+    scoring: Scoring,
+    keeping: Keeping,
+    out: ScoresOutput,
+    per_query: Annotated[bool, option()] = False,
 ) -> None:
     """Score every system with every measure.
 
@@ -44,6 +52,7 @@ def evaluate(
     scores = load_scores(out, inputs, truth, scoring)
     if per_query and "all" in scores.queries:
         out.note('a query is called "all", as the mean is: the last rows are the means')
+    keeping.keep(context, out, score_rows(scores, per_query=per_query), scores=scores.means())
     if out.shape == "trec_eval":
         out.text("".join(f"{line}\n" for line in trec_eval_lines(scores, per_query=per_query)))
         return

@@ -128,7 +128,8 @@ def _say_groups(scores: Scores, known: Judgments | Cliques | OrderedGroups, out:
     if ordered and isinstance(known, Judgments) and looks_like_groups(known):
         out.note(
             f"the judgments look like group numbers: 1, 2, … for every query, and never 0. {ordered[0]} takes the "
-            "highest gain for the best document; if group 1 is the best, the ranking is reversed: give the file as --groups"
+            "highest gain for the best document; if group 1 is the best, the ranking is reversed: give the file as "
+            "--groups"
         )
 
 

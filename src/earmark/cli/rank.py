@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from rich.text import Text
 
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
+from earmark.cli.keeping import Keeping
 from earmark.cli.options import (
     ESTIMATING,
     Checking,
@@ -39,6 +41,7 @@ _FEW_PAIRS = 15
 
 
 def rank(
+    context: typer.Context,
     inputs: Inputs,
     judging: Judging,
     known: Known,
@@ -48,6 +51,7 @@ def rank(
     estimating: Estimating,
     stopping: Stopping,
     checking: Checking,
+    keeping: Keeping,
     out: PaperOutput,
     audit: Annotated[bool | None, option("", "--audit/--no-audit", panel=ESTIMATING)] = None,
     distribution: Annotated[Literal["normal", "t"], option("NAME", panel=ESTIMATING, rare=True)] = "normal",
@@ -101,8 +105,9 @@ def rank(
 
     kind = kind_of(inputs.runs)
     checking.require_baseline()
-    if kind not in (None, "grade") and checking.baseline is not None:
-        raise ParameterError(f"--baseline is for campaigns that grade documents, this one is of kind {kind}")
+    if kind not in (None, "grade") and (checking.baseline is not None or keeping.append is not None):
+        name = "--baseline" if checking.baseline is not None else "--append"
+        raise ParameterError(f"{name} is for campaigns that grade documents, this one is of kind {kind}")
     if kind == "prefer":
         from earmark.cli.preferences_next import rank_stored
 
@@ -134,6 +139,20 @@ def rank(
     check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
     if check is not None:
         out.note(check.sentence())
+    frames = [ranking.systems_frame(), *_pair_frames(ranking, check, everything=pairs)]
+    frames.append(pl.DataFrame([summary_row(campaign)]))
+    if audited is not None:
+        frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
+    if check is not None:
+        frames.append(pl.DataFrame([check.row()], schema_overrides={"failed": pl.List(pl.String)}))
+    scores = frames[0].select(
+        "system",
+        pl.lit(str(ranking.estimates.measure)).alias("measure"),
+        pl.col("estimate").alias("value"),
+        "low",
+        "high",
+    )
+    keeping.keep(context, out, *frames, scores=scores, checks=() if check is None else (check,))
     if out.for_people:
         show_ranking(ranking, out)
         if check is not None:
@@ -147,12 +166,6 @@ def rank(
         out.text(_latex(ranking, check, everything=pairs))
     else:
         out.note(ranking.notes()[0])
-        frames = [ranking.systems_frame(), *_pair_frames(ranking, check, everything=pairs)]
-        frames.append(pl.DataFrame([summary_row(campaign)]))
-        if audited is not None:
-            frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
-        if check is not None:
-            frames.append(pl.DataFrame([check.row()], schema_overrides={"failed": pl.List(pl.String)}))
         out.kinds(*frames)
     if check is not None:
         checking.conclude(check)
