@@ -26,6 +26,7 @@ PAGE = Path(__file__).with_name("measures.md")
 
 GROUPS = {
     "binary": "Relevant or not",
+    "counts": "Counts and geometric means",
     "incomplete_judgments": "Incomplete judgments",
     "graded": "Graded gain",
     "partial_order": "Partially ordered truth",

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from earmark.data.writers import write_judgments, write_questions, write_runs
     from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError, StoreError
     from earmark.evaluation import Scores, curves, evaluate
+    from earmark.inference.baseline import BaselineCheck, check_ranking, compare_with_baseline
     from earmark.inference.comparison import Comparison, compare, correlate
     from earmark.inference.confidence import Ranking
     from earmark.measures import Measure, parse
@@ -97,6 +98,7 @@ _HOME = {
     "earmark.data.writers": ("write_judgments", "write_questions", "write_runs"),
     "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError", "StoreError"),
     "earmark.evaluation": ("Scores", "curves", "evaluate"),
+    "earmark.inference.baseline": ("BaselineCheck", "check_ranking", "compare_with_baseline"),
     "earmark.inference.confidence": ("Ranking",),
     "earmark.inference.comparison": ("Comparison", "compare", "correlate"),
     "earmark.measures": ("Measure", "parse"),
@@ -114,6 +116,7 @@ __all__ = [
     "FINE",
     "AnswerLog",
     "Answers",
+    "BaselineCheck",
     "Campaign",
     "Cliques",
     "Collection",
@@ -145,7 +148,9 @@ __all__ = [
     "Verdict",
     "__version__",
     "audition",
+    "check_ranking",
     "compare",
+    "compare_with_baseline",
     "correlate",
     "curves",
     "describe",

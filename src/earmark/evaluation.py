@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
-from earmark.data.conversion import refuse_paths
+from earmark.data.conversion import judgments_from_dict, refuse_paths, runs_of
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.ground_truth import (
     Cliques,
@@ -36,7 +36,7 @@ from earmark.errors import ParameterError
 from earmark.measures import Measure, parse_all
 from earmark.measures.curves import CurveName, Curves, draw_curves
 from earmark.measures.relevance import is_relevant
-from earmark.wording import counted
+from earmark.wording import counted, listed
 
 Missing = Literal["zero", "drop"]
 Known = Judgments | Cliques | OrderedGroups | GroundTruth
@@ -63,6 +63,8 @@ class Scores(Display):
     judged_results : dict of int or None to (int, int)
         By cutoff, and by None for whole lists, how many of the results for known queries are judged, and how many there
         are.
+    short_lists : tuple of int, int
+        How many lists of known queries are shorter than the number of relevant documents, and how many there are.
     """
 
     systems: tuple[str, ...]
@@ -73,12 +75,42 @@ class Scores(Display):
     unjudged: tuple[str, ...]
     without_relevant: tuple[str, ...]
     judged_results: Mapping[int | None, tuple[int, int]] = field(default_factory=dict)
+    short_lists: tuple[int, int] = (0, 0)
 
     @cached_property
     def mean_values(self) -> Floats:
-        """The mean over queries, shape (measures, systems)."""
-        means: Floats = np.nanmean(self.values, axis=-1)
-        return means
+        """The mean over queries, or the sum of a count, shape (measures, systems)."""
+        return np.stack([one.over_queries(scores) for one, scores in zip(self.measures, self.values, strict=True)])
+
+    def mean(self, measure: str | Measure | None = None, system: str | None = None) -> float:
+        """Return one number: the score of a system by a measure, over all queries.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            The first when omitted.
+        system : str, optional
+            May be left out where there is only one.
+        """
+        if system is None and len(self.systems) > 1:
+            raise ParameterError(f"there are {len(self.systems):,} systems: name one of {', '.join(self.systems)}")
+        if system is not None and system not in self.systems:
+            raise ParameterError(f"unknown system '{system}': there are {', '.join(self.systems)}")
+        place = 0 if system is None else self.systems.index(system)
+        wanted = self.measures[0] if measure is None else parse_all([measure])[0]
+        return float(wanted.over_queries(self.of(wanted)[place]))
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return ``{system: {query: {measure: score}}}``: for every system what pytrec_eval returns."""
+        names = [str(measure) for measure in self.measures]
+        return {
+            system: {
+                query: dict(zip(names, scores, strict=True))
+                for query, scores in zip(self.queries, np.moveaxis(self.values[:, place], 0, -1).tolist(), strict=True)
+                if not any(np.isnan(scores))
+            }
+            for place, system in enumerate(self.systems)
+        }
 
     def of(self, measure: str | Measure) -> Floats:
         """Return the scores of one measure, shape (systems, queries)."""
@@ -143,6 +175,14 @@ class Scores(Display):
                 f"no relevant document is known for {name_some(self.without_relevant, 'query', 'queries')}: "
                 "no system can score there"
             )
+        whole = [str(one) for one in self.measures if one.needs_whole_lists and one.cutoff is None]
+        short, lists = self.short_lists
+        if whole and short:
+            said.append(
+                f"{short:,} of {counted(lists, 'list')} {'is' if short == 1 else 'are'} shorter than the number of "
+                f"relevant documents: {listed(whole)} cannot reach the best score there, and what was cut off counts "
+                "as not found"
+            )
         return said
 
     def __str__(self) -> str:
@@ -163,8 +203,8 @@ def name_some(names: Iterable[str], one: str, many: str, *, most: int = 5) -> st
 
 
 def evaluate(
-    runs: Runs,
-    known: Known,
+    runs: Runs | Mapping[Any, Mapping[Any, Any]],
+    known: Known | Mapping[Any, Mapping[Any, float]],
     measures: Iterable[str | Measure],
     *,
     missing: Missing = "zero",
@@ -175,10 +215,11 @@ def evaluate(
 
     Parameters
     ----------
-    runs : Runs
-        The ranked lists.
-    known : Judgments, Cliques, OrderedGroups or GroundTruth
-        What is known about the documents.
+    runs : Runs, or dict
+        The ranked lists; as a dictionary ``{query: {document: score}}`` of one system, which is then called "run", or
+        ``{system: {query: {document: score}}}``.
+    known : Judgments, Cliques, OrderedGroups or GroundTruth, or dict
+        What is known about the documents; as a dictionary ``{query: {document: gain}}``.
     measures : iterable of str or Measure
         For example ``["AG@5", "nDCG@10"]``.
     missing : {"zero", "drop"}
@@ -195,8 +236,12 @@ def evaluate(
     >>> judgments = earmark.judgments_from_dict({"q1": {"d2": 1}})
     >>> earmark.evaluate(runs, judgments, ["RR", "P@2"]).means().rows()
     [('a', 'RR', 0.5), ('a', 'P@2', 0.5)]
+    >>> earmark.evaluate({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}, ["RR"]).mean("RR")
+    0.5
     """
     refuse_paths(runs=runs, judgments=known)
+    runs = runs_of(runs) if isinstance(runs, Mapping) else runs
+    known = judgments_from_dict(known) if isinstance(known, Mapping) else known
     wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
     if not wanted:
         raise ParameterError("name at least one measure, for example nDCG@10")
@@ -229,6 +274,8 @@ def evaluate(
         tuple(name for name in runs.queries if name not in truth.query_index),
         tuple(queries[relevant == 0]),
         {cutoff: _count_judged(lists, cutoff) for cutoff in {None, *(measure.cutoff for measure in wanted)}},
+        # What was not answered at all is told apart.
+        (int(np.count_nonzero((lists.length > 0) & (lists.length < relevant[lists.query]))), int(np.sum(~absent))),
     )
 
 

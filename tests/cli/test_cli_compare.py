@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 from pathlib import Path
 from typing import get_args
 
@@ -51,16 +52,23 @@ def test_every_pair_is_a_row_with_the_librarys_verdict(test: str, cli: Cli, many
     assert all(list(row)[:7] == FIXED for row in rows)
     scores = evaluate(read_runs(many.runs), read_judgments(many.judgments), ["AG@5"])
     expected = compare_scores(scores.of("AG@5"), test=test, n_resamples=2000, rng=np.random.default_rng(3))
-    names = scores.systems
+    names, place = scores.systems, {scores.systems[index]: at for at, index in enumerate(expected.order)}
+    # The better system is a, and pairs come in the order of the ranking.
+    in_order = sorted(place, key=place.__getitem__)
+    assert [(row["a"], row["b"]) for row in rows] == list(combinations(in_order, 2))
     pairs = zip(expected.a, expected.b, strict=True)
-    assert [(row["a"], row["b"]) for row in rows] == [(names[a], names[b]) for a, b in pairs]
-    assert [row["p_value"] for row in rows] == expected.p_value.tolist()
-    assert [row["significant"] for row in rows] == expected.significant.tolist()
-    assert [row["difference"] for row in rows] == pytest.approx(expected.difference.tolist())
+    number = {frozenset((names[a], names[b])): index for index, (a, b) in enumerate(pairs)}
+    which = [number[frozenset((row["a"], row["b"]))] for row in rows]
+    assert [row["p_value"] for row in rows] == expected.p_value[which].tolist()
+    assert [row["significant"] for row in rows] == expected.significant[which].tolist()
+    means = dict(zip(names, scores.of("AG@5").mean(axis=1), strict=True))
+    assert [row["difference"] for row in rows] == pytest.approx([means[row["a"]] - means[row["b"]] for row in rows])
     assert {row["test"] for row in rows} == {test}
     assert {row["measure"] for row in rows} == {"AG@5"}
-    has_interval = test in ("t", "bootstrap")
+    has_interval = test in ("friedman-tukey", "t", "bootstrap")
     assert all((row["low"] is not None) == has_interval for row in rows)
+    assert not has_interval or all(row["low"] <= row["difference"] <= row["high"] for row in rows)
+    assert {row["simultaneous"] for row in rows} == {test == "friedman-tukey"}
     ahead = [row["a"] if row["difference"] > 0 else row["b"] for row in rows if row["significant"]]
     assert [row["better"] for row in rows if row["significant"]] == ahead
     assert {row["better"] for row in rows if not row["significant"]} == {None}
@@ -171,6 +179,20 @@ def test_letters_never_join_systems_that_differ(cli: Cli, many: Files) -> None:
     letters = {line.split()[1]: set(line.split()[4]) for line in lines[start : start + 12]}
     for row in cli(*common).rows:
         assert bool(letters[row["a"]] & letters[row["b"]]) == (not row["significant"])
+
+
+def test_tables_and_rows_agree_on_order_and_sign(cli: Cli, files: Files) -> None:
+    common = ("compare", files.runs, "-j", files.judgments, "-q", "-m")
+    for measure in ("AG@3", "MR1"):
+        rows = cli(*common, measure).rows
+        out = cli(*common, measure, "--format", "table").out
+        listed = [line.split()[:5] for line in out[out.index("wins/ties/") :].splitlines() if line.count("/") == 2]
+        shown = [[row["a"], row["b"], *(f"{row[name]:.4f}" for name in ("difference", "low", "high"))] for row in rows]
+        assert [line for line in listed if line[0] in ("good", "fair", "poor")] == shown
+        assert "all of them hold together with confidence 0.95" in out
+    # Of two systems the one with the smaller mean rank is the better one.
+    assert [(row["a"], row["b"]) for row in rows] == [("good", "fair"), ("good", "poor"), ("fair", "poor")]
+    assert all(row["difference"] < 0 for row in rows)
 
 
 def test_few_systems_show_their_pairs(cli: Cli, files: Files) -> None:

@@ -139,3 +139,31 @@ def test_family_wise_false_positives_of_corrected_t_tests():
     assert any_false["holm"] <= any_false["bh"] <= high  # with no true difference BH bounds any false one, too
     assert any_false["holm"] > 0.02 * repeats
     assert any_false["none"] > 0.2 * repeats
+
+
+def draw_scores(shape, n_systems, n_queries, rng):
+    """Scores of systems on the same queries, and their true means; no two systems are spread alike."""
+    if shape == "normal":
+        means, spread = np.linspace(0, 1, n_systems), np.linspace(1, 3, n_systems)
+        noise = rng.normal(size=(n_systems, n_queries)) * spread[:, None] + rng.normal(0, 2, size=n_queries)
+        return means[:, None] + noise, means
+    if shape == "skewed":  # scores near zero, with a long tail
+        alpha = np.linspace(0.3, 0.6, n_systems)
+        return rng.beta(alpha[:, None], 5 - alpha[:, None], size=(n_systems, n_queries)), alpha / 5
+    factor, ease = np.linspace(0.6, 1, n_systems), rng.beta(1, 1.5, size=n_queries)
+    return rng.binomial(10, factor[:, None] * ease) / 10, factor * 0.4
+
+
+@pytest.mark.parametrize("shape", ["normal", "skewed", "discrete"])
+@pytest.mark.parametrize(("n_systems", "n_queries"), [(2, 40), (5, 10), (5, 40), (12, 40)])
+def test_intervals_of_friedman_tukey_hold_together(shape, n_systems, n_queries):
+    rng = np.random.default_rng([12, n_systems, n_queries])
+    repeats, together = 500, 0
+    for _ in range(repeats):
+        scores, means = draw_scores(shape, n_systems, n_queries, rng)
+        result = compare_scores(scores)
+        truth = means[result.a] - means[result.b]
+        together += bool(((result.low <= truth) & (truth <= result.high)).all())
+    # Bonferroni's correction is cautious, and skewed scores of few queries take some of that away.
+    low = stats.binom.interval(0.999, repeats, 0.95)[0] / repeats
+    assert low - 0.01 <= together / repeats <= 0.998

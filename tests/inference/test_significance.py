@@ -49,8 +49,14 @@ def test_friedman_tukey_as_a_whole(scores):
     assert result.omnibus.df == 5
     assert result.correction == "tukey"
     np.testing.assert_array_equal(result.p_adjusted, result.p_value)
-    assert np.isnan(result.low).all()
-    assert np.isnan(result.high).all()
+    assert result.simultaneous
+    for i, (a, b) in enumerate(zip(result.a, result.b, strict=True)):
+        bonferroni = stats.ttest_rel(scores[a], scores[b]).confidence_interval(1 - 0.05 / result.a.size)
+        assert (result.low[i], result.high[i]) == pytest.approx((bonferroni.low, bonferroni.high), abs=1e-11)
+    # The best for every query has a mean rank of 1.
+    always_first = np.vstack([scores, scores.max(axis=0) + 1])
+    assert compare_scores(always_first).ranked_by[-1] == 1
+    assert compare_scores(always_first).order[0] == len(scores)
     # On mean ranks the verdict depends on the distance alone, so the groups say everything the pairs say.
     together = {frozenset(p) for g in result.groups for i, p0 in enumerate(g) for p in [(p0, q) for q in g[i + 1 :]]}
     apart = zip(result.a[result.significant].tolist(), result.b[result.significant].tolist(), strict=True)
@@ -215,7 +221,7 @@ def test_swapping_the_systems_flips_signs_and_keeps_p_values(scores, test):
     np.testing.assert_allclose(forth.difference, -back.difference[match], atol=1e-12)
     np.testing.assert_allclose(forth.effect_size, -back.effect_size[match], atol=1e-12)
     np.testing.assert_array_equal(forth.wins, back.losses[match])
-    if test in ("t", "bootstrap"):
+    if test in ("friedman-tukey", "t", "bootstrap"):
         np.testing.assert_allclose(forth.low, -back.high[match], rtol=1e-6, atol=1e-12)
 
 
@@ -240,7 +246,8 @@ def test_results_are_never_nan_and_always_in_range(scores, test):
     assert not np.isnan(result.effect_size).any()
     np.testing.assert_array_equal(result.wins + result.ties + result.losses, scores.shape[1])
     assert sorted({system for group in result.groups for system in group}) == list(range(len(scores)))
-    if test in ("t", "bootstrap"):
+    if test in ("friedman-tukey", "t", "bootstrap"):
         assert (result.low <= result.difference + 1e-12).all()
         assert (result.difference <= result.high + 1e-12).all()
+    if test in ("t", "bootstrap"):
         np.testing.assert_array_equal((result.low > 0) | (result.high < 0), result.p_value <= result.alpha)

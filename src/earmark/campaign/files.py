@@ -23,6 +23,7 @@ from earmark.data.runs import Order, Runs
 from earmark.data.scales import Scale, parse_scale
 from earmark.data.teams import read_teams
 from earmark.errors import InputError, ParameterError
+from earmark.measures.foreign_names import split_names
 from earmark.predictors.base import Setting
 
 
@@ -117,9 +118,9 @@ def read_campaign(
         If settings do not fit each other.
     """
     files = known or KnownFiles()
-    measures = [measure] if isinstance(measure, str) else list(measure or ())
+    measures = list(split_names([measure] if isinstance(measure, str) else list(measure or ())))
     if len(measures) > 1:
-        raise ParameterError(f"systems are compared by one measure at a time, got {', '.join(measures)}")
+        raise ParameterError(f"systems are compared by one measure at a time, got {', '.join(map(str, measures))}")
     paths = [judgments] if isinstance(judgments, Path) else list(judgments or ())
     stated = None if scale is None else parse_scale(scale)
     given = read_all_judgments(paths, scale=stated, encoding=files.encoding)

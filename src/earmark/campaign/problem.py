@@ -178,6 +178,7 @@ class Problem(Display):
         notes: list[str] = []
         lists = _answered(runs, missing, notes)
         chosen = parse(measure) if isinstance(measure, str) else measure or usual_measure(lists, notes)
+        chosen.require_mean()
         maker = PredictorChoice(predictor) if isinstance(predictor, str) else predictor
         known = scale or (judgments.scale if judgments is not None else None)
         if known is None:

@@ -13,7 +13,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -101,13 +101,19 @@ def _group_parameters(group: Any, texts: dict[str, str]) -> list[inspect.Paramet
         _parameter(
             field.name,
             hints[field.name],
-            inspect.Parameter.empty if field.default is MISSING else field.default,
+            _default(field),
             texts,
             panel=getattr(group, "panel", None),
         )
         for field in fields(group)
         if field.init
     ]
+
+
+def _default(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return inspect.Parameter.empty if field.default is MISSING else field.default
 
 
 def _parameter(

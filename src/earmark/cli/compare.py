@@ -13,18 +13,22 @@ A row's ``>`` says that its system is significantly better than the column's, ``
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from rich.text import Text
 
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
-from earmark.cli.options import Inputs, Scoring, Seed, Truth
-from earmark.cli.output import Column, Output, equals_p, number, p_value
+from earmark.cli.keeping import Keeping
+from earmark.cli.options import CHECKING, Checking, Inputs, Scoring, Seed, Truth
+from earmark.cli.output import Column, Output, PaperOutput, equals_p, number, p_value
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from earmark.inference.baseline import BaselineComparison
     from earmark.inference.comparison import Comparison
     from earmark.inference.significance import PairwiseTests
 
@@ -51,22 +55,28 @@ _CORRELATIONS = {
 
 
 def compare(
+    context: typer.Context,
     inputs: Inputs,
     truth: Truth,
     scoring: Scoring,
-    out: Output,
+    checking: Checking,
+    keeping: Keeping,
+    out: PaperOutput,
     test: Annotated[TestName, option("TEST", panel=_TESTING)] = "friedman-tukey",
     correction: Annotated[CorrectionName | None, option("RULE", panel=_TESTING)] = None,
     alpha: Annotated[float, option("P", panel=_TESTING)] = 0.05,
     resamples: Annotated[int | None, option("N", panel=_TESTING, min=1, rare=True)] = None,
     seed: Seed = 0,
+    margin: Annotated[float, option("D", panel=CHECKING, min=0.0)] = 0.0,
     pairs: Annotated[bool, option()] = False,
     correlations: Annotated[bool, option()] = False,
 ) -> None:
     """Find out which systems differ significantly.
 
     A table shows the ranking, letters for groups of systems that do not differ, and a matrix of all pairs. As jsonl or
-    csv every pair is a row, with the difference a minus b.
+    csv every pair is a row, the better system as a, with the difference a minus b.
+
+    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
 
     Parameters
     ----------
@@ -81,6 +91,8 @@ def compare(
     resamples
         How often permutation and bootstrap draw. When omitted, 10,000 times, or more where there are so many pairs
         that they need it.
+    margin
+        By how much a system may be worse than the baseline: a difference of scores that does not matter.
     pairs
         List the pairs in a table too, however many there are.
     correlations
@@ -90,7 +102,8 @@ def compare(
     --------
     earmark compare runs.tsv --judgments judgments.tsv -m AG@5
     earmark compare a.run b.run -j qrels.txt -m nDCG@10 --test permutation --seed 7
-    earmark compare runs.tsv -j judgments.tsv -m AG@5 -m nDCG@5 -m RBP@5 --correlations
+    earmark compare runs.tsv -j judgments.tsv -m AG@5,nDCG@5,RBP@5 --correlations
+    earmark compare *.run -j qrels.txt -m nDCG@10 --baseline released --fail-if-worse --margin 0.01
     """
     import polars as pl
 
@@ -98,7 +111,9 @@ def compare(
     from earmark.errors import ParameterError
     from earmark.evaluation import name_some
     from earmark.inference import comparison as between
+    from earmark.inference.baseline import compare_with_baseline
 
+    _check_options(checking, margin, correction, correlations=correlations)
     scores = load_scores(out, inputs, truth, scoring, most=None if correlations else 1)
     if len(scores.systems) < 2:
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
@@ -111,22 +126,74 @@ def compare(
         out.note("--correction has no effect: friedman-tukey adjusts for the number of pairs by itself")
     if test not in ("permutation", "bootstrap") and resamples is not None:
         out.note(f"--resamples has no effect: the {test} test does not draw at random")
-    comparisons = [
-        between.compare(
-            scores, one, test=test, correction=correction or "holm", alpha=alpha, n_resamples=resamples, seed=seed
-        )
-        for one in scores.measures
+    how: dict[str, Any] = {"test": test, "alpha": alpha, "n_resamples": resamples, "seed": seed}
+    beside: list[BaselineComparison] = []
+    if checking.baseline is not None:
+        how |= {"margin": margin, "among": len(scores.measures)}
+        beside = [compare_with_baseline(scores, checking.baseline, one, **how) for one in scores.measures]
+        _say_check(out, beside, adjusted=len(scores.systems) > 2)
+    comparisons = [one.comparison for one in beside] or [
+        between.compare(scores, one, correction=correction or "holm", **how) for one in scores.measures
     ]
     if comparisons[0].dropped:
         dropped = name_some(comparisons[0].dropped, "query", "queries")
         out.note(f"systems are compared on the queries that all of them answered, without {dropped}")
+    frames = [one.pairs(others=pairs) for one in beside] or [one.pairs() for one in comparisons]
+    keeping.keep(context, out, *frames, scores=scores.means(), checks=tuple(one.check for one in beside))
     if not out.for_people:
-        out.rows(pl.concat([comparison.pairs() for comparison in comparisons]))
+        if out.shape == "latex":
+            out.text(*(_latex(one, frame) for one, frame in zip(comparisons, frames, strict=True)))
+        else:
+            out.rows(pl.concat(frames))
+    else:
+        for number, comparison in enumerate(comparisons):
+            _show_comparison(comparison, out, beside[number] if beside else None, list_pairs=pairs)
+        if len(scores.measures) > 1:
+            _print_correlations(between.correlate(scores), out)
+    checking.conclude(*(one.check for one in beside))
+
+
+def _check_options(checking: Checking, margin: float, correction: CorrectionName | None, *, correlations: bool) -> None:
+    """Refuse options of a check that do not go together."""
+    from earmark.errors import ParameterError
+
+    checking.require_baseline()
+    if checking.baseline is None:
+        if margin:
+            raise ParameterError(
+                "--margin says by how much a system may be worse than a baseline: name it with --baseline"
+            )
         return
-    for comparison in comparisons:
-        _show_comparison(comparison, out, list_pairs=pairs)
-    if len(scores.measures) > 1:
-        _print_correlations(between.correlate(scores), out)
+    if correlations:
+        raise ParameterError("--baseline compares systems and --correlations measures: give one of them")
+    if correction not in (None, "holm"):
+        raise ParameterError(f"--baseline adjusts by Holm's rule, so that its error rate holds: leave out {correction}")
+
+
+def _say_check(out: Output, beside: Sequence[BaselineComparison], *, adjusted: bool) -> None:
+    """Say what the check concludes and how it accounts for the number of comparisons."""
+    tests = beside[0].comparison.tests
+    if adjusted:
+        rule = "by Tukey's method for all pairs" if tests.correction == "tukey" else "by Holm's rule"
+        out.note(f"p-values are adjusted {rule}: the chance of any false alarm is at most {tests.alpha:g}")
+    if len(beside) > 1:
+        out.note(f"the check of each of {len(beside)} measures is at {tests.alpha:g} / {len(beside)}")
+    for one in beside:
+        out.note(one.check.sentence())
+
+
+def _latex(comparison: Comparison, pairs: pl.DataFrame) -> str:
+    """Set the ranking and the pairs as two tables."""
+    from earmark.cli.latex import latex_table
+
+    tests, measure = comparison.tests, comparison.measure
+    ranking = comparison.ranking()
+    systems = [
+        Column("system", ranking["system"].to_list(), numeric=False),
+        Column(str(measure), [number(value) for value in ranking["mean"]]),
+        Column("groups", ranking["groups"].to_list(), numeric=False),
+    ]
+    return latex_table(systems, comment=_title(comparison)) + "\n" + latex_table(_pair_columns(tests, pairs))
 
 
 def _print_correlations(rows: pl.DataFrame, out: Output) -> None:
@@ -134,7 +201,9 @@ def _print_correlations(rows: pl.DataFrame, out: Output) -> None:
     out.print_frame(rows, _CORRELATIONS, keys=2, title=title)
 
 
-def _show_comparison(comparison: Comparison, out: Output, *, list_pairs: bool) -> None:
+def _show_comparison(
+    comparison: Comparison, out: Output, beside: BaselineComparison | None, *, list_pairs: bool
+) -> None:
     """Show the ranking and the matrix, and the pairs where they are few or asked for."""
     tests, measure, scores, systems = comparison.tests, comparison.measure, comparison.scores, comparison.systems
     order = tests.order.tolist()
@@ -152,8 +221,10 @@ def _show_comparison(comparison: Comparison, out: Output, *, list_pairs: bool) -
     matrix = _matrix(cells, room)
     out.show_columns(keys, [] if matrix is None else [matrix], title=_title(comparison))
     out.show(_caption(matrix is not None, tests), "")
-    if list_pairs or tests.a.size <= _FEW_PAIRS:
-        _show_pairs(comparison, out)
+    if beside is not None:
+        _show_pairs(tests, beside.pairs(others=list_pairs), out)
+    elif list_pairs or tests.a.size <= _FEW_PAIRS:
+        _show_pairs(tests, comparison.pairs(), out)
 
 
 def _title(comparison: Comparison) -> str:
@@ -174,7 +245,7 @@ def _title(comparison: Comparison) -> str:
 def _caption(with_matrix: bool, tests: PairwiseTests) -> Text:
     lines = ["Systems that share a letter do not differ significantly."]
     if tests.test == "friedman-tukey":
-        lines.append(f"Best is the highest mean rank over queries; {tests.order.size} would be first for every query.")
+        lines.append("Mean rank over queries: a system that is the best for every query has 1.")
     if with_matrix:
         lines.append("> better, < worse than the system of that column; · no significant difference.")
     else:
@@ -230,23 +301,21 @@ def _matrix(cells: list[list[str]], room: int) -> Column | None:
     return Column(f"{tens}\n{ones}" if n >= 10 else ones, rows, numeric=False)
 
 
-def _show_pairs(comparison: Comparison, out: Output) -> None:
-    tests, systems = comparison.tests, comparison.systems
-    # Best first: the pair's better half on the left, pairs in the order of the ranking.
-    place = {systems[index]: position for position, index in enumerate(tests.order.tolist())}
-    rows = []
-    for row in comparison.pairs().iter_rows(named=True):
-        if place[row["a"]] > place[row["b"]]:
-            low, high = row["low"], row["high"]
-            row |= {"a": row["b"], "b": row["a"], "wins": row["losses"], "losses": row["wins"]}
-            row |= {
-                "difference": -row["difference"] + 0.0,
-                "effect_size": -row["effect_size"] + 0.0,
-                "low": -high,
-                "high": -low,
-            }
-        rows.append(row)
-    rows.sort(key=lambda row: (place[row["a"]], place[row["b"]]))
+def _show_pairs(tests: PairwiseTests, pairs: pl.DataFrame, out: Output) -> None:
+    columns = _pair_columns(tests, pairs)
+    out.show_columns(columns[:2], columns[2:])
+    said = ["* a significant difference"]
+    if "p_worse" in pairs.columns:
+        said.append("! a is worse than the baseline b" + (" by more than the margin" if pairs["margin"][0] else ""))
+    if tests.simultaneous:
+        said.append(f"Intervals of mean differences; all of them hold together with confidence {1 - tests.alpha:g}.")
+    out.show(Text("\n".join(said), style="dim"), "")
+
+
+def _pair_columns(tests: PairwiseTests, pairs: pl.DataFrame) -> list[Column]:
+    """Return the two systems of every pair and what is known of it."""
+    rows = pairs.to_dicts()
+    keys = [Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")]
     values = [Column("a − b", [number(row["difference"]) for row in rows])]
     if any(row["low"] == row["low"] for row in rows):
         values.append(Column(f"{1 - tests.alpha:.0%}\nfrom", [number(row["low"]) for row in rows]))
@@ -257,7 +326,10 @@ def _show_pairs(comparison: Comparison, out: Output) -> None:
     # The p-value that decides carries a star, and the others a blank in its place.
     verdicts = [p_value(row["p_adjusted"]) + ("*" if row["significant"] else " ") for row in rows]
     values.append(Column("adjusted\np" if adjusted else "p", verdicts))
+    if "p_worse" in pairs.columns:
+        margin = rows[0]["margin"]
+        cells = [p_value(row["p_worse"]) + ("!" if row["worse"] else " ") for row in rows]
+        values.append(Column(f"p worse\nby > {margin:g}" if margin else "p\nworse", cells))
     values.append(Column(_EFFECTS[tests.effect], [number(row["effect_size"], digits=2) for row in rows]))
     values.append(Column("wins/ties/\nlosses", [f"{row['wins']}/{row['ties']}/{row['losses']}" for row in rows]))
-    out.show_columns([Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")], values)
-    out.show(Text("* a significant difference", style="dim"), "")
+    return [*keys, *values]

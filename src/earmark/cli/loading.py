@@ -126,7 +126,22 @@ def load_scores(
     for note in scores.notes():
         out.note(note)
     say_judged(scores, known, out)
+    _say_groups(scores, known, out)
     return scores
+
+
+def _say_groups(scores: Scores, known: Judgments | Cliques | OrderedGroups, out: Output) -> None:
+    """Warn where a measure of order was given gains that look like group numbers: it would rank the wrong way round."""
+    from earmark.data.ground_truth import looks_like_groups
+    from earmark.data.judgments import Judgments
+
+    ordered = [str(measure) for measure in scores.measures if measure.needs == "order"]
+    if ordered and isinstance(known, Judgments) and looks_like_groups(known):
+        out.note(
+            f"the judgments look like group numbers: 1, 2, … for every query, and never 0. {ordered[0]} takes the "
+            "highest gain for the best document; if group 1 is the best, the ranking is reversed: give the file as "
+            "--groups"
+        )
 
 
 def load_campaign(
@@ -236,8 +251,9 @@ def _as_settings(
 ) -> dict[str, Any]:
     """Return what options say by the names of settings, files as paths."""
     from earmark.errors import ParameterError
+    from earmark.measures.foreign_names import split_names
 
-    measures = list(scoring.measure or ())
+    measures = [str(one) for one in split_names(scoring.measure or ())]
     if len(measures) > 1:
         raise ParameterError(f"systems are compared by one measure at a time, got {', '.join(measures)}")
     name, _, predictions = predicting.predictor.partition(":")

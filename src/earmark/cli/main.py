@@ -1,7 +1,9 @@
 """The command ``earmark``: its subcommands, and what happens when something is wrong.
 
-Bad input and wrong usage end with one line on standard error and exit code 2; an interrupt ends with 130; a reader that
-closes the pipe early is nothing to complain about. Anything else is a mistake in earmark and shows its traceback.
+Exit codes: 0 fine; 1 a check that was asked for failed; 2 bad input or wrong usage, with one line on standard error;
+130 interrupted. A reader that closes the pipe early is nothing to complain about: the code is then 141, as that of any
+program that such a reader ends, and never 1, which would look like a failed check. Anything else is a mistake in
+earmark and shows its traceback.
 """
 
 from __future__ import annotations
@@ -60,6 +62,8 @@ from earmark.cli.docstrings import command_help
 from earmark.errors import EarmarkError
 
 BAD_INPUT = 2
+# 128 and the number of SIGPIPE, as shells report it.
+PIPE_CLOSED = 141
 _SCORES, _DATA, _MEASURES, _STORY = "Score and compare", "Look at data", "Understand measures", "See it work"
 _FEW, _CROWD, _CAMPAIGN = "Decide with few judgments", "Ask many people", "Run a campaign"
 
@@ -166,6 +170,8 @@ def _earmark(
 
     Most commands read runs (the ranked lists of systems) and judgments (which documents are good). They print a table
     on a terminal, and one JSON object per line into a pipe or a file.
+
+    Exit codes: 0 fine, 1 a check that was asked for failed, 2 bad input, 130 interrupted.
     """
     _show_help(context)
 
@@ -190,7 +196,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Python flushes standard output once more at exit, which has to go somewhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return PIPE_CLOSED
+    except SystemExit as left:
+        # typer itself ends a program whose reader has left, with 1.
+        if isinstance(left.__context__, BrokenPipeError):
+            return PIPE_CLOSED
+        raise
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except Exception as error:

@@ -6,6 +6,7 @@ A group is a frozen dataclass; the section Parameters of its docstring is the he
 from __future__ import annotations
 
 import codecs
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from earmark.data.judgments import Judgments
     from earmark.data.preferences import Preferences
     from earmark.data.runs import Runs
+    from earmark.inference.baseline import BaselineCheck
 
 # Choices are spelt out here, and not taken from the modules that define them, so that help needs no imports.
 Order = Literal["score", "rank"]
@@ -37,6 +39,10 @@ BELIEVING = "Predictions and what is concluded from them"
 JUDGING = "What is judged, and for how long"
 ESTIMATING = "How estimates are made"
 OUTPUT = "Output"
+CHECKING = "Checks against a baseline"
+
+# The exit code of a check that was asked for and failed; bad input has 2.
+CHECK_FAILED = 1
 
 
 def _check_encoding(name: str) -> str:
@@ -352,6 +358,36 @@ class Stopping:
     panel: ClassVar[str] = JUDGING
     stop: Annotated[str, option("RULE")] = "mean:0.95"
     margin: Annotated[float, option("D", min=0.0)] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checking:
+    """Whether any system is worse than a baseline.
+
+    Parameters
+    ----------
+    baseline
+        Compare every system with this one: rows have the system as a and the baseline as b. --pairs adds the pairs
+        without it.
+    fail_if_worse
+        Exit with code 1 if a system is shown to be worse than the baseline by more than --margin.
+    """
+
+    panel: ClassVar[str] = CHECKING
+    baseline: Annotated[str | None, option("NAME")] = None
+    fail_if_worse: Annotated[bool, option("")] = False
+
+    def require_baseline(self) -> None:
+        """Refuse a check without anything to check against."""
+        if self.fail_if_worse and self.baseline is None:
+            raise ParameterError("--fail-if-worse compares with a baseline: name it with --baseline")
+
+    def conclude(self, *checks: BaselineCheck) -> None:
+        """End the command with exit code 1 if this was asked for and any check failed."""
+        failed = [check.sentence() for check in checks if not check.passed]
+        if self.fail_if_worse and failed:
+            print(f"earmark: the check failed: {'; '.join(failed)}", file=sys.stderr)
+            raise typer.Exit(CHECK_FAILED)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 Data has three shapes. ``jsonl`` is one JSON object per line and ``csv`` one line per row, both with all digits and
 under the names that scripts rely on; ``table`` is for people: four digits, best first, best in bold. A table is the
 default on a terminal and jsonl anywhere else: what a pipe or a file receives never depends on how wide a window was.
+Scores have two more: ``latex`` for papers, and ``trec_eval`` for scripts that read what it prints.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from earmark.cli.command import option
 if TYPE_CHECKING:
     import polars as pl
 
-Format = Literal["table", "jsonl", "csv"]
+Format = Literal["table", "jsonl", "csv", "latex", "trec_eval"]
 
 Columns = Sequence[str] | Mapping[str, str]
 Cell = str | Callable[[Any], str | Text]
@@ -83,7 +84,7 @@ class Output:
     """
 
     panel: ClassVar[str] = "Output"
-    format: Annotated[Format | None, option("FORMAT")] = None
+    format: Annotated[Literal["table", "jsonl", "csv"] | None, option("FORMAT")] = None
     quiet: Annotated[bool, option("", "-q")] = False
     _notes: list[str] = field(default_factory=list, init=False, repr=False)
 
@@ -130,6 +131,11 @@ class Output:
             return
         lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
         write_data(frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" ")).write_csv())
+
+    def text(self, *parts: str) -> None:
+        """Print data that is text already."""
+        self.say_notes()
+        write_data("\n".join(parts))
 
     def print_frame(self, frame: pl.DataFrame, columns: Columns = (), **look: Any) -> None:
         """Print a frame: its rows as jsonl or csv, or the table that :meth:`show_frame` makes of it."""
@@ -250,6 +256,34 @@ class Output:
     def _console(self) -> Console:
         width = None if sys.stdout.isatty() else _UNBOUNDED
         return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
+
+
+@dataclass(frozen=True)
+class PaperOutput(Output):
+    """Where the words of a command go whose tables are printed in papers.
+
+    Parameters
+    ----------
+    format
+        The shape of the output: table, jsonl, csv or latex (needs the package booktabs). When omitted, a table on a
+        terminal, and jsonl into a pipe or a file.
+    """
+
+    format: Annotated[Literal["table", "jsonl", "csv", "latex"] | None, option("FORMAT")] = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class ScoresOutput(Output):
+    """Where the words of a command go that prints scores.
+
+    Parameters
+    ----------
+    format
+        The shape of the output: table, jsonl, csv, latex (needs the package booktabs) or trec_eval, its three columns
+        measure, query and value. When omitted, a table on a terminal, and jsonl into a pipe or a file.
+    """
+
+    format: Annotated[Format | None, option("FORMAT")] = None  # type: ignore[assignment]
 
 
 def write_data(text: str) -> None:

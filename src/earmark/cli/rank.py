@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from rich.text import Text
 
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
+from earmark.cli.keeping import Keeping
 from earmark.cli.options import (
     ESTIMATING,
+    Checking,
     Concluding,
     Estimating,
     Inputs,
@@ -21,19 +24,24 @@ from earmark.cli.options import (
     Seed,
     Stopping,
 )
-from earmark.cli.output import Column, Output, number
+from earmark.cli.output import Column, Output, PaperOutput, number
 from earmark.wording import counted
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from earmark.campaign.campaign import Campaign
     from earmark.inference.audit import Audit
+    from earmark.inference.baseline import BaselineCheck
     from earmark.inference.confidence import Ranking
 
 _BAR = 25
+_DIFFERENCE = ("difference", "low", "high")
 _FEW_PAIRS = 15
 
 
 def rank(
+    context: typer.Context,
     inputs: Inputs,
     judging: Judging,
     known: Known,
@@ -42,7 +50,9 @@ def rank(
     concluding: Concluding,
     estimating: Estimating,
     stopping: Stopping,
-    out: Output,
+    checking: Checking,
+    keeping: Keeping,
+    out: PaperOutput,
     audit: Annotated[bool | None, option("", "--audit/--no-audit", panel=ESTIMATING)] = None,
     distribution: Annotated[Literal["normal", "t"], option("NAME", panel=ESTIMATING, rare=True)] = "normal",
     seed: Seed = 0,
@@ -56,8 +66,16 @@ def rank(
     the precision of systems, for compared lists the share that systems win, for orders the groups of documents and how
     far experts agree.
 
+    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
+
     Parameters
     ----------
+    margin
+        A difference of scores that does not matter: systems whose difference is surely smaller count as decided, and a
+        system may be worse than --baseline by as much.
+    fail_if_worse
+        Exit with code 1 if a system is worse than the baseline by more than --margin, with a confidence of --level or
+        more, adjusted for the number of systems.
     audit
         Compare the model with the guaranteed estimate of the sample in the judgments; by default where they mark
         sampled items.
@@ -73,6 +91,7 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv --metadata metadata.tsv -m nDCG@5
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --inference design
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
+    earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
     earmark rank study
     """
     import polars as pl
@@ -80,9 +99,15 @@ def rank(
     from earmark.campaign import statements
     from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
+    from earmark.errors import ParameterError
+    from earmark.inference.baseline import check_ranking
     from earmark.inference.headline import may_be_best
 
     kind = kind_of(inputs.runs)
+    checking.require_baseline()
+    if kind not in (None, "grade") and (checking.baseline is not None or keeping.append is not None):
+        name = "--baseline" if checking.baseline is not None else "--append"
+        raise ParameterError(f"{name} is for campaigns that grade documents, this one is of kind {kind}")
     if kind == "prefer":
         from earmark.cli.preferences_next import rank_stored
 
@@ -111,18 +136,91 @@ def rank(
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]
     for note in said:
         out.note(note)
+    check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
+    if check is not None:
+        out.note(check.sentence())
+    frames = [ranking.systems_frame(), *_pair_frames(ranking, check, everything=pairs)]
+    frames.append(pl.DataFrame([summary_row(campaign)]))
+    if audited is not None:
+        frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
+    if check is not None:
+        frames.append(pl.DataFrame([check.row()], schema_overrides={"failed": pl.List(pl.String)}))
+    scores = frames[0].select(
+        "system",
+        pl.lit(str(ranking.estimates.measure)).alias("measure"),
+        pl.col("estimate").alias("value"),
+        "low",
+        "high",
+    )
+    keeping.keep(context, out, *frames, scores=scores, checks=() if check is None else (check,))
     if out.for_people:
         show_ranking(ranking, out)
-        _show_pairs(ranking, out, everything=pairs)
+        if check is not None:
+            _show_check(ranking, check, out)
+        if check is None or pairs:
+            _show_pairs(ranking, out, everything=pairs)
         # Where two systems may be the best, the report's headline says what would tell them apart.
         forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
         out.show(f"{ranking.notes()[0]}.", statements.say_verdict(ranking, forecast).headline)
-        return
-    out.note(ranking.notes()[0])
-    frames = [ranking.systems_frame(), ranking.pairs_frame(), pl.DataFrame([summary_row(campaign)])]
-    if audited is not None:
-        frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
-    out.kinds(*frames)
+    elif out.shape == "latex":
+        out.text(_latex(ranking, check, everything=pairs))
+    else:
+        out.note(ranking.notes()[0])
+        out.kinds(*frames)
+    if check is not None:
+        checking.conclude(check)
+
+
+def _latex(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -> str:
+    """Set the ranking and the pairs as two tables."""
+    from earmark.cli.latex import latex_table
+
+    frame = ranking.systems_frame()
+    systems = [
+        Column("#", [str(place) for place in frame["rank"]]),
+        Column("system", frame["system"].to_list(), numeric=False),
+        *(Column(name, [number(value) for value in frame[name]]) for name in ("estimate", "low", "high")),
+    ]
+    rows = [row for part in _pair_frames(ranking, check, everything=everything) for row in part.to_dicts()]
+    pairs = [
+        *(Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")),
+        *(Column(name, [number(row[name]) for row in rows]) for name in (*_DIFFERENCE, "confidence")),
+    ]
+    comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
+    return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)
+
+
+def _pair_frames(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -> list[pl.DataFrame]:
+    """Return the rows of all pairs, or of those with the baseline and, if asked for, of the others."""
+    import polars as pl
+
+    from earmark.inference.baseline import ranking_rows
+
+    if check is None:
+        return [ranking.pairs_frame()]
+    named = [check.baseline]
+    others = ranking.pairs_frame().filter(~(pl.col("a").is_in(named) | pl.col("b").is_in(named)))
+    return [ranking_rows(ranking, check), *([others] if everything else [])]
+
+
+def _show_check(ranking: Ranking, check: BaselineCheck, out: Output) -> None:
+    """Show every system beside the baseline, and the check."""
+    from earmark.inference.baseline import ranking_rows
+
+    beyond = f" by more than {check.margin:g}" if check.margin else ""
+    rows = ranking_rows(ranking, check).to_dicts()
+    out.show_columns(
+        [Column("system", [row["a"] for row in rows], numeric=False)],
+        [
+            *(Column(name, [f"{row[name]:+.4f}" for row in rows]) for name in _DIFFERENCE),
+            Column("confidence\nthat worse", [number(row["confidence_worse"]) for row in rows]),
+            Column("", ["worse" if row["worse"] else "" for row in rows], numeric=False),
+        ],
+        title=f"Systems minus the baseline {check.baseline}",
+        caption=f"Worse{beyond}: confidence of {1 - check.alpha:g} or more, adjusted by Holm's rule for "
+        f"{counted(len(rows), 'system')}",
+    )
+    out.show("")
 
 
 def summary_row(campaign: Campaign) -> dict[str, Any]:

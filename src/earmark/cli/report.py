@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from earmark.cli.command import option
+from earmark.cli.command import argument, option
 from earmark.cli.options import OUTPUT, Concluding, Estimating, Inputs, Judging, Known, OneMeasure, Predicting, Seed
 from earmark.cli.output import Output
+from earmark.wording import counted
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportInputs(Inputs):
+    """The runs, unless the report is about results over time."""
+
+    runs: Annotated[list[Path], argument("RUN")] = field(default_factory=list)
 
 
 def report(
     context: typer.Context,
-    inputs: Inputs,
+    inputs: ReportInputs,
     judging: Judging,
     known: Known,
     scoring: OneMeasure,
@@ -25,15 +34,20 @@ def report(
     estimating: Estimating,
     out: Output,
     output: Annotated[Path, option("FILE", "-o", panel=OUTPUT)],
+    history: Annotated[Path | None, option("FILE")] = None,
     assets: Annotated[Path | None, option("DIR", panel=OUTPUT)] = None,
     seed: Seed = 0,
 ) -> None:
     """Write a report: the verdict in words, the ranking, every pair, what it rests on and how to get it again.
 
-    The page needs no network and no other file, and prints well. Figures need matplotlib (the extra plots).
+    The page needs no network and no other file, and prints well. Figures need matplotlib (the extra plots). With
+    --history it is about results over time in place of runs.
 
     Parameters
     ----------
+    history
+        Draw the scores over time that evaluate, compare and rank added to this file with --append. Takes no runs and no
+        other options than --output.
     output
         Where to write the report: one HTML file that needs no other.
     assets
@@ -45,6 +59,7 @@ def report(
     earmark report runs.tsv -j judgments.csv --metadata metadata.tsv -m nDCG@5 -o report.html --assets paper
     earmark report runs.tsv -j judgments.csv -m AG@5 --inference design --target population -o report.html
     earmark report study -o report.html
+    earmark report --history results.jsonl -o history.html
     """
     import polars as pl
 
@@ -53,10 +68,16 @@ def report(
     from earmark.cli.loading import load_campaign
     from earmark.data.content import content_files
     from earmark.data.outputs import together
+    from earmark.errors import ParameterError
     from earmark.plots.style import need_matplotlib
     from earmark.report import Reproduction, gather_findings, versions_here, write_assets, write_report
 
     need_matplotlib()
+    if history is not None:
+        _report_history(context, out, history, output)
+        return
+    if not inputs.runs:
+        raise ParameterError("a report is about runs, the folder of a campaign, or results over time (--history FILE)")
     if kind_of(inputs.runs) in ("prefer", "order", "lists"):
         _report_kind(context, out, inputs.runs[0], estimating.level, output, assets)
         return
@@ -86,6 +107,25 @@ def report(
         out.show(said.headline, *filter(None, (said.summary, said.ahead)), *(f"  {path}" for path in written))
         return
     out.rows(pl.DataFrame({"file": [str(path) for path in written], "verdict": [said.headline] * len(written)}))
+
+
+def _report_history(context: typer.Context, out: Output, history: Path, output: Path) -> None:
+    """Write the report of results over time."""
+    import polars as pl
+
+    from earmark.data.history import read_history
+    from earmark.errors import ParameterError
+    from earmark.report import write_history
+
+    also = [name for name in given_options(context) if name not in ("history", "output", "format", "quiet")]
+    if also:
+        raise ParameterError(f"--history is about runs of the past: leave out {', '.join(also)}")
+    records = read_history(history)
+    write_history(records, output)
+    if out.for_people:
+        out.show(f"{counted(len(records), 'run')}, the last at {records[-1].time:%Y-%m-%d %H:%M}", f"  {output}")
+        return
+    out.rows(pl.DataFrame({"file": [str(output)], "runs": [len(records)]}))
 
 
 def _report_kind(
@@ -133,6 +173,23 @@ def command_line(context: typer.Context) -> str:
     for part in sorted(given, key=lambda part: part.param_type_name != "argument"):
         words += _spelt(part, context.params[part.name or ""])
     return shlex.join(words)
+
+
+def given_options(context: typer.Context) -> dict[str, Any]:
+    """Return the options and arguments that were given, by their long names, as JSON can hold them."""
+    given = [part for part in context.command.params if _was_given(context, part.name)]
+    return {
+        "runs" if part.param_type_name == "argument" else max(part.opts, key=len).removeprefix("--"): _plain(
+            context.params[part.name or ""]
+        )
+        for part in given
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _was_given(context: typer.Context, name: str | None) -> bool:

@@ -32,7 +32,7 @@ def from_matrix(
     matrix: Annotated[Path, argument("MATRIX")],
     writing: WritingRuns,
     out: Output,
-    k: Annotated[int, option("K", "--depth", "-k", min=1)],
+    k: Annotated[int | None, option("K", "--depth", "-k", min=1)] = None,
     ids: Annotated[Path | None, option("FILE")] = None,
     queries: Annotated[Path | None, option("FILE")] = None,
     kind: Annotated[Kind | None, option("KIND")] = None,
@@ -54,7 +54,8 @@ def from_matrix(
         Distances or similarities, a row per query and a column per document: a NumPy file (.npy), a text file of
         numbers, or a text file that carries its ids, as MIREX's distance matrices do.
     k
-        How many documents a list holds.
+        How many documents a list holds at most. When omitted, all of them: measures such as MR1, AP and bpref* need
+        lists that are not cut.
     ids
         The ids of the columns, one per line; of the rows too, if it is square.
     queries
@@ -78,7 +79,7 @@ def from_matrix(
     --------
     earmark runs from-matrix distances.npy --ids ids.txt -k 5 -o run.tsv
     earmark runs from-matrix d.npy --ids i.txt -k 5 --exclude-same artist --metadata m.tsv
-    earmark runs from-matrix similarities.csv -k 100 --system mine -o mine.run.gz
+    earmark runs from-matrix similarities.csv --system mine -o mine.run.gz
     """
     import polars as pl
 
@@ -97,7 +98,7 @@ def from_matrix(
     with _naming_options(), out.progress(len(wanted), "ranking") as advance:
         lists = lists_from_matrix(
             read,
-            k=k,
+            k=k or max(len(read.column_ids), 1),
             kind=kind or _guess_kind(read, out),
             queries=wanted,
             exclude=filters,

@@ -46,6 +46,20 @@ def runs_from_dict(runs: Mapping[str, Mapping[Id, Mapping[Id, float]]]) -> Runs:
     return _runs_from_rows(rows, runs)
 
 
+def runs_of(runs: Mapping[Any, Mapping[Any, Any]], *, system: str = "run") -> Runs:
+    """Make runs of a dictionary as :func:`runs_from_dict` takes it, or of one system's ``{query: {document: score}}``.
+
+    Parameters
+    ----------
+    runs : dict
+        Which of the two it is shows in how deep it is.
+    system : str
+        What the one system is called.
+    """
+    inner = next((one for lists in runs.values() for one in lists.values()), None)
+    return runs_from_dict(runs if isinstance(inner, Mapping) else {system: runs})
+
+
 def runs_from_records(runs: Mapping[str, Iterable[ScoredDocument]]) -> Runs:
     """Make runs of ``{system: records}``, records with ``query_id``, ``doc_id``, ``score``: ir_measures' ScoredDocs."""
     rows = [(system, r.query_id, r.doc_id, r.score) for system, records in runs.items() for r in records]

@@ -151,6 +151,15 @@ class OrderedGroups(Display):
         return Summary(str(self), [DisplayTable(frame.sort("query", maintain_order=True), most=5)])
 
 
+def looks_like_groups(judgments: Judgments) -> bool:
+    """Tell whether gains look like numbers of ordered groups: for every query 1, 2, … without a gap, and never 0."""
+    gains = judgments.frame.group_by("query").agg(
+        pl.col("gain").min().alias("least"), pl.col("gain").max().alias("most"), pl.col("gain").n_unique().alias("n")
+    )
+    counts_up = (pl.col("least") == 1) & (pl.col("most") == pl.col("n"))
+    return gains.height > 0 and bool(gains.select(counts_up.all()).item()) and bool((gains["n"] > 1).any())
+
+
 def truth_from_groups(groups: OrderedGroups) -> GroundTruth:
     """Turn group numbers around into gains that only order: the last group is worth 1."""
     gain = (pl.col("group").max().over("query") - pl.col("group") + 1).cast(pl.Float64)

@@ -49,23 +49,25 @@ class Comparison(Display):
     dropped: tuple[str, ...]
 
     def pairs(self) -> pl.DataFrame:
-        """One row per pair; ``difference`` is a minus b in the measure's own units, effect sizes speak for a."""
-        tests, higher = self.tests, self.measure.higher_is_better
-        names = np.array(self.systems, dtype=object)
-        a, b = names[tests.a].tolist(), names[tests.b].tolist()
-        ahead = tests.ranked_by[tests.a] > tests.ranked_by[tests.b]
-        better = [
-            (one if first else other) if sure else None
-            for one, other, first, sure in zip(a, b, ahead, tests.significant, strict=True)
-        ]
-        low, high = (tests.low, tests.high) if higher else (-tests.high, -tests.low)
-        return pl.DataFrame(
+        """One row per pair, in the order of the ranking, `a` the system that is ahead in it.
+
+        ``difference`` is a minus b in the measure's own units, ``low`` and ``high`` its interval, and effect sizes
+        speak for a. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may
+        speak for b.
+        """
+        tests, names = self.tests, np.array(self.systems, dtype=object)
+        ahead = tests.place[tests.a] < tests.place[tests.b]
+        first, second = np.where(ahead, tests.a, tests.b), np.where(ahead, tests.b, tests.a)
+        better = [name if sure else None for name, sure in zip(names[first], tests.significant, strict=True)]
+        # Scores of a measure of which less is better were negated for the tests.
+        turned = ahead == self.measure.higher_is_better
+        frame = pl.DataFrame(
             {
-                "a": a,
-                "b": b,
+                "a": names[first].tolist(),
+                "b": names[second].tolist(),
                 "measure": str(self.measure),
                 # Adding 0 turns a negated 0 into a plain one.
-                "difference": (tests.difference if higher else -tests.difference) + 0.0,
+                "difference": np.where(turned, tests.difference, -tests.difference) + 0.0,
                 "p_value": tests.p_value,
                 "significant": tests.significant,
                 "test": tests.test,
@@ -73,15 +75,17 @@ class Comparison(Display):
                 "correction": tests.correction,
                 "alpha": tests.alpha,
                 "better": pl.Series(better, dtype=pl.String),
-                "low": low,
-                "high": high,
+                "low": np.where(turned, tests.low, -tests.high) + 0.0,
+                "high": np.where(turned, tests.high, -tests.low) + 0.0,
+                "simultaneous": tests.simultaneous,
                 "effect": tests.effect,
-                "effect_size": tests.effect_size,
-                "wins": tests.wins,
+                "effect_size": np.where(ahead, tests.effect_size, -tests.effect_size) + 0.0,
+                "wins": np.where(ahead, tests.wins, tests.losses),
                 "ties": tests.ties,
-                "losses": tests.losses,
+                "losses": np.where(ahead, tests.losses, tests.wins),
             }
         )
+        return frame[np.lexsort((tests.place[second], tests.place[first]))]
 
     def ranking(self) -> pl.DataFrame:
         """One row per system, best first: ``system``, ``mean`` and the letters of the groups it cannot be told from."""
@@ -170,6 +174,7 @@ def compare(
     28
     """
     chosen = scores.measures[0] if measure is None else parse_all([measure])[0]
+    chosen.require_mean()
     matrix = scores.of(chosen)
     if len(scores.systems) < 2:
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")

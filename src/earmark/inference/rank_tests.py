@@ -4,8 +4,8 @@ Both look only at order: the first at the order of the systems within each query
 the absolute differences of a pair. They do not mind that a few queries have much larger scores than the rest.
 
 **Friedman and Tukey** are how MIREX has reported its tasks: MATLAB's ``friedman`` followed by ``multcompare``
-with Tukey's honestly significant difference. Systems are ranked within each query (the higher the better,
-ties share the average rank), and with ``R_i`` the mean rank of system `i` over `n` queries and
+with Tukey's honestly significant difference. Systems are ranked within each query (1 is the best, ties
+share the average rank), and with ``R_i`` the mean rank of system `i` over `n` queries and
 
     σ² = Σ (rank - (k+1)/2)² / (n (k-1)),        which is k(k+1)/12 when there are no ties,
 
@@ -108,7 +108,7 @@ class FriedmanRanks:
     Attributes
     ----------
     mean_ranks : float array, shape (systems,), in [1, systems]
-        The higher the better.
+        1 for a system that is the best for every query.
     variance : float
         σ², the variance of a rank, corrected for ties; zero when all systems tie on all queries.
     statistic, p_value : float
@@ -149,10 +149,10 @@ def friedman_ranks(scores: Floats) -> FriedmanRanks:
     Parameters
     ----------
     scores : float array, shape (systems, queries)
-        Ties are where scores are equal as numbers.
+        Higher is better. Ties are where scores are equal as numbers.
     """
     n_systems, n_queries = scores.shape
-    ranks = average_ranks(scores)
+    ranks = average_ranks(-scores)
     middle = (n_systems + 1) / 2
     mean_ranks = ranks.mean(axis=1)
     df = n_systems - 1

@@ -2,7 +2,8 @@
 
 The grammar is ``name(parameter=value, …)@cutoff``: ``P@5``, ``nDCG(gain=exp)@10``, ``RBP(p=0.8)``, ``bpref*``. A
 parameter that has its default value is mostly left out in print. Reading ignores case, lets the first parameters go
-unnamed (``RBP(.8)``), and accepts trec_eval's names (``map``, ``ndcg_cut_10``) and ir_measures'.
+unnamed (``RBP(.8)``), and accepts the names of trec_eval (``map``, ``ndcg_cut.10``), ir_measures and ranx
+(:mod:`~earmark.measures.foreign_names`). Several measures in one text are separated by commas.
 
 A measure is one registered class. It declares what it needs to know about a document (whether it is relevant, its gain,
 or only its order), its range and its reference, and implements :meth:`Measure.score` on
@@ -27,6 +28,7 @@ from earmark.data.arrays import Floats
 from earmark.data.judged_lists import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
+from earmark.measures.foreign_names import split_names, translate
 from earmark.registry import Registry, show_number
 
 Needs = Literal["relevance", "gain", "order"]
@@ -50,6 +52,10 @@ class Measure:
     cutoff_required: ClassVar[bool] = False
     # Whether what nobody judged counts as worth nothing, or is left aside.
     needs_all_judged: ClassVar[bool] = True
+    # Whether a list that ends before it could hold all relevant documents says less than it seems to.
+    needs_whole_lists: ClassVar[bool] = False
+    # Whether the score of a system is the mean over queries, which is what tests and estimates are about.
+    is_mean: ClassVar[bool] = True
     always_printed: ClassVar[tuple[str, ...]] = ()
 
     cutoff: int | None = dataclasses.field(default=None, kw_only=True)
@@ -63,6 +69,16 @@ class Measure:
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list: shape (..., lists), with the leading axes of the gains."""
         raise NotImplementedError
+
+    def over_queries(self, values: Floats) -> Floats:
+        """Make one score of those of all queries, along the last axis: their mean, NaN left out."""
+        mean: Floats = np.nanmean(values, axis=-1)
+        return mean
+
+    def require_mean(self) -> None:
+        """Refuse to be compared or estimated where the score of a system is no mean over queries."""
+        if not self.is_mean:
+            raise ParameterError(f"systems are not compared by {self}, which is no mean over queries: try hits or AP")
 
     @property
     def is_linear(self) -> bool:
@@ -169,10 +185,11 @@ def parse(text: str) -> Measure:
     ParameterError
         For an unknown name or parameter, with the closest known one.
     """
-    found = _NAME.match(text)
+    ours = translate(text)
+    found = _NAME.match(ours)
     if not found:
         raise ParameterError(f"'{text}' is not the name of a measure: try P@5, AP or nDCG@10")
-    name, rest = found[1], text[found.end() :]
+    name, rest = found[1], ours[found.end() :]
     arguments: list[str] = []
     if rest.startswith("("):
         close = _closing(rest, text)
@@ -187,8 +204,16 @@ def parse(text: str) -> Measure:
 
 
 def parse_all(names: Iterable[str | Measure]) -> list[Measure]:
-    """Read several measures; values are left as they are and a measure named twice counts once."""
-    return list(dict.fromkeys(parse(name) if isinstance(name, str) else name for name in names))
+    """Read several measures; values are left as they are and a measure named twice counts once.
+
+    Examples
+    --------
+    >>> parse_all(["nDCG@10,map", "ndcg_cut.5,10"])
+    [nDCG@10, AP, nDCG@5]
+    """
+    # A set has no order of its own that would be the same in the next program.
+    given = sorted(names, key=str) if isinstance(names, set | frozenset) else names
+    return list(dict.fromkeys(parse(name) if isinstance(name, str) else name for name in split_names(given)))
 
 
 def _build(name: str, arguments: list[str], cutoff: int | None, text: str) -> Measure:

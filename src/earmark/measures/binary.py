@@ -61,7 +61,7 @@ class R(BinaryMeasure):
         return divide(relevant_found(lists, self.rel, self.cutoff), relevant_total(lists, self.rel))
 
 
-@register("set_F", "SetF")
+@register("set_F", "SetF", "f1")
 @dataclass(frozen=True, repr=False)
 class F(BinaryMeasure):
     r"""The weighted harmonic mean of precision and recall.
@@ -87,7 +87,21 @@ class F(BinaryMeasure):
         return divide((1 + weight) * precision * recall, weight * precision + recall)
 
 
-@register("success_")
+@register("set_map")
+@dataclass(frozen=True, repr=False)
+class SetAP(BinaryMeasure):
+    r"""Average precision of a set: precision times recall, whatever the order within it."""
+
+    name = "SetAP"
+    reference = "trec_eval"
+
+    def score(self, lists: JudgedLists) -> Floats:
+        """Score every list."""
+        precision = P(rel=self.rel, cutoff=self.cutoff).score(lists)
+        return precision * R(rel=self.rel, cutoff=self.cutoff).score(lists)
+
+
+@register("success_", "hit_rate")
 @dataclass(frozen=True, repr=False)
 class Success(BinaryMeasure):
     """Whether any of the first :math:`k` documents is relevant."""
@@ -100,7 +114,7 @@ class Success(BinaryMeasure):
         return (relevant_found(lists, self.rel, self.cutoff) > 0).astype(np.float64)
 
 
-@register("num_rel_ret")
+@register()
 @dataclass(frozen=True, repr=False)
 class hits(BinaryMeasure):
     """How many of the first :math:`k` documents are relevant, as cover song identification reports it for 10."""
@@ -129,6 +143,7 @@ class AP(BinaryMeasure):
 
     name = "AP"
     reference = "trec_eval"
+    needs_whole_lists = True
 
     over: Literal["all", "retrieved"] = "all"
 
@@ -207,6 +222,7 @@ class MR1(BinaryMeasure):
     range = (1.0, np.inf)
     higher_is_better = False
     reference = "Serra2007"
+    needs_whole_lists = True
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""

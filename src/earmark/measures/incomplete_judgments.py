@@ -87,6 +87,7 @@ class bprefStar(BinaryMeasure):
     name = "bpref*"
     reference = "Serra2007"
     needs_all_judged = False
+    needs_whole_lists = True
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""

@@ -42,6 +42,7 @@ from earmark.plots.crowd import (
 )
 from earmark.plots.curves import curves_data, dynamic_recall_data, plot_curves, plot_dynamic_recall
 from earmark.plots.forecast import forecast_data, plot_forecast
+from earmark.plots.history import history_data, plot_history
 from earmark.plots.kinds import (
     orders_data,
     plot_orders,
@@ -71,6 +72,7 @@ __all__ = [
     "dynamic_recall_data",
     "forecast_data",
     "guarantee_data",
+    "history_data",
     "orders_data",
     "pairs_data",
     "plot_actual",
@@ -85,6 +87,7 @@ __all__ = [
     "plot_dynamic_recall",
     "plot_forecast",
     "plot_guarantee",
+    "plot_history",
     "plot_orders",
     "plot_pairs",
     "plot_precision",

@@ -15,6 +15,7 @@ from earmark.report.assets import write_assets
 from earmark.report.calibration import Calibration, calibrate
 from earmark.report.changes import Changes, changes_of
 from earmark.report.findings import Figure, Findings, Reproduction, gather_findings, versions_here
+from earmark.report.history import history_html, write_history
 from earmark.report.kinds import KindFindings, gather_kind, kind_assets, kind_html, write_kind_report
 from earmark.report.page import report_html, write_report
 
@@ -32,11 +33,13 @@ __all__ = [
     "changes_of",
     "gather_findings",
     "gather_kind",
+    "history_html",
     "kind_assets",
     "kind_html",
     "report_html",
     "versions_here",
     "write_assets",
+    "write_history",
     "write_kind_report",
     "write_report",
 ]

@@ -1,0 +1,333 @@
+r"""Is any system worse than a baseline? The check of a nightly build, with an error rate that is stated.
+
+A system counts as worse when it is shown to score lower than the baseline *by more than a margin*: a difference up to
+the margin :math:`m` does not matter. Nothing shown is no proof of the opposite: a check passes as well where the
+queries are too few to tell.
+
+**By a test** (:func:`compare_with_baseline`). The margin is a handicap: the baseline's score is lowered by :math:`m`
+for every query, and the test of :func:`~earmark.inference.significance.compare_scores` is run again. With :math:`d_q`
+the system's score minus the baseline's (negated where lower is better), t, permutation and bootstrap so test the
+hypothesis :math:`E[d] = -m`, wilcoxon that the :math:`d_q` are symmetric about :math:`-m`, and friedman-tukey that the
+system and the baseline with its handicap have the same mean rank. A system is worse if the adjusted p-value is at
+most alpha, the test speaks for the baseline, and the mean difference is below :math:`-m` too: tests on ranks alone
+could otherwise fail a system whose mean score is the higher one. P-values are two-sided, the same as those that are
+printed, so that with :math:`m = 0` no system fails unless its row says that the baseline is significantly better. The
+chance that any system fails that is worse by no more than the margin is at most alpha, and about half of that for a
+single system: the other half are systems that look better.
+
+**By a model** (:func:`check_ranking`). A system is worse if :math:`P(\Delta < -m)` is high enough, with
+:math:`\Delta` the difference of the estimates: one-sided, as all confidences of a
+:class:`~earmark.inference.confidence.Ranking` are.
+
+Several systems are several chances of a false alarm. Tukey's comparisons account for all pairs; otherwise p-values, or
+one minus the probabilities, are adjusted by Holm's procedure [1]_ for the number of systems beside the baseline.
+Several measures divide alpha by their number (Bonferroni).
+
+References
+----------
+.. [1] S. Holm (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6, 65-70.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from earmark.data.arrays import Bools, Floats, Ints
+from earmark.errors import ParameterError
+from earmark.evaluation import Scores
+from earmark.inference.comparison import Comparison, compare
+from earmark.inference.confidence import Ranking
+from earmark.inference.multiple_comparisons import holm
+from earmark.inference.significance import PairwiseTests, compare_scores
+from earmark.measures import Measure
+from earmark.registry import suggest
+from earmark.wording import listed
+
+# A doubt of exactly 1 - level counts, whatever the last bit of the subtraction says.
+_SLACK = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class BaselineCheck:
+    """Which systems are worse than the baseline by more than the margin.
+
+    Attributes
+    ----------
+    baseline : str
+    measure : Measure
+    margin : float, 0 or more
+        The difference of scores that does not matter.
+    alpha : float
+        The greatest chance of a false alarm, of all systems together.
+    systems : tuple of str
+        The others, best first.
+    difference : ndarray of float, shape (systems,)
+        Score of the system minus score of the baseline, in the measure's own units.
+    doubt : ndarray of float, shape (systems,), 0..1
+        The adjusted p-value of being worse by more than the margin, 1 where the scores do not look like it; or the
+        chance that it is not worse.
+    worse : ndarray of bool, shape (systems,)
+    """
+
+    baseline: str
+    measure: Measure
+    margin: float
+    alpha: float
+    systems: tuple[str, ...]
+    difference: Floats
+    doubt: Floats
+    worse: Bools
+
+    @property
+    def passed(self) -> bool:
+        """Whether no system is worse."""
+        return not self.worse.any()
+
+    def sentence(self) -> str:
+        """Say how the check ended."""
+        beyond = f" by more than {self.margin:g}" if self.margin else ""
+        names = [name for name, worse in zip(self.systems, self.worse, strict=True) if worse]
+        if not names:
+            return f"no system is shown to be worse than '{self.baseline}'{beyond} on {self.measure}"
+        said = listed([f"'{name}'" for name in names])
+        return f"{said} {'is' if len(names) == 1 else 'are'} worse than '{self.baseline}'{beyond} on {self.measure}"
+
+    def row(self) -> dict[str, Any]:
+        """Return ``kind``, ``baseline``, ``measure``, ``margin``, ``alpha``, ``failed`` (systems) and ``passed``."""
+        return {
+            "kind": "check",
+            "baseline": self.baseline,
+            "measure": str(self.measure),
+            "margin": self.margin,
+            "alpha": self.alpha,
+            "failed": [name for name, worse in zip(self.systems, self.worse, strict=True) if worse],
+            "passed": self.passed,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class BaselineComparison:
+    """All systems beside a baseline: what was tested, and the check.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        The tests of all pairs.
+    check : BaselineCheck
+    rows : DataFrame
+        One row per system beside the baseline; see :meth:`pairs`.
+    """
+
+    comparison: Comparison
+    check: BaselineCheck
+    rows: pl.DataFrame
+
+    def pairs(self, *, others: bool = False) -> pl.DataFrame:
+        """One row per system, `a`, with the baseline as `b`, best system first.
+
+        The fields are those of :meth:`Comparison.pairs`, p-values adjusted for these pairs alone, and ``baseline``,
+        ``margin``, ``p_worse`` (the adjusted p-value of being worse by more than it) and ``worse``. With `others`, the
+        pairs without the baseline follow.
+        """
+        if not others:
+            return self.rows
+        named = pl.Series([self.check.baseline])
+        rest = self.comparison.pairs().filter(~(pl.col("a").is_in(named) | pl.col("b").is_in(named)))
+        return pl.concat([self.rows, rest], how="diagonal")
+
+
+def find_system(name: str, systems: Sequence[str], *, what: str = "baseline") -> int:
+    """Return the place of a system among others.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of this name, with the closest one.
+    """
+    if name in systems:
+        return list(systems).index(name)
+    lower = {one.lower(): one for one in systems}
+    meant = suggest(name, lower)
+    known = f"there are {', '.join(systems)}"
+    hint = f"did you mean '{lower[meant]}'? ({known})" if meant else known
+    raise ParameterError(f"unknown {what} '{name}': {hint}")
+
+
+def compare_with_baseline(
+    scores: Scores,
+    baseline: str,
+    measure: str | Measure | None = None,
+    *,
+    margin: float = 0.0,
+    alpha: float = 0.05,
+    among: int = 1,
+    **how: Any,
+) -> BaselineComparison:
+    """Test every system against a baseline by one measure.
+
+    Parameters
+    ----------
+    scores, measure
+        As for :func:`earmark.compare`.
+    baseline : str
+        The system that the others are compared with.
+    margin : float, 0 or more
+        By how much a system may be worse.
+    alpha : float
+        The level of significance.
+    among : int
+        Of how many such checks, one per measure, this is one; each has its share of `alpha`.
+    **how
+        ``test``, ``n_resamples`` and ``seed``, as for :func:`earmark.compare`. The correction is Holm's, or that of the
+        test itself.
+
+    Examples
+    --------
+    >>> import earmark, numpy
+    >>> made = earmark.synthetic_collection(numpy.random.default_rng(0), systems=3, queries=40, documents=80)
+    >>> scores = earmark.evaluate(made.runs, made.judgments, ["AG@5"])
+    >>> compare_with_baseline(scores, "system-1", test="t").check.sentence()
+    "'system-3' is worse than 'system-1' on AG@5"
+    >>> compare_with_baseline(scores, "system-1", test="t", margin=0.2).check.passed
+    True
+    """
+    if not (np.isfinite(margin) and margin >= 0):
+        raise ParameterError(f"the margin is a difference of scores of 0 or more, got {margin:g}")
+    place = find_system(baseline, scores.systems)
+    found = compare(scores, measure, alpha=alpha, **how)
+    tests, up = found.tests, 1.0 if found.measure.higher_is_better else -1.0
+    pairs = _pairs_with(tests, place)
+    shifted = tests
+    if margin:
+        matrix = up * found.scores
+        matrix[place] -= margin
+        shifted = compare_scores(
+            matrix,
+            test=tests.test,
+            alpha=alpha,
+            n_resamples=how.get("n_resamples"),
+            rng=np.random.default_rng(how.get("seed", 0)),
+        )
+    p_adjusted, p_worse = _adjusted(tests, pairs), _adjusted(shifted, pairs)
+    others = np.where(tests.a[pairs] == place, tests.b[pairs], tests.a[pairs])
+    means = found.scores.mean(axis=1)
+    difference = means[others] - means[place]
+    behind = (up * difference < -margin) & _speaks_for(shifted, pairs, place)
+    level, p_worse = alpha / among, np.where(behind, p_worse, 1.0)
+    order = np.argsort(tests.place[others])
+    check = BaselineCheck(
+        baseline,
+        found.measure,
+        margin,
+        level,
+        tuple(scores.systems[index] for index in others[order]),
+        difference[order],
+        p_worse[order],
+        (p_worse <= level)[order],
+    )
+    return BaselineComparison(found, check, _baseline_rows(found, check, p_adjusted[order], alpha))
+
+
+def _pairs_with(tests: PairwiseTests, place: int) -> Ints:
+    return np.flatnonzero((tests.a == place) | (tests.b == place))
+
+
+def _adjusted(tests: PairwiseTests, pairs: Ints) -> Floats:
+    """Adjust for the pairs of the baseline alone; Tukey's p-values are for all pairs already."""
+    return tests.p_value[pairs] if tests.correction == "tukey" else holm(tests.p_value[pairs])
+
+
+def _speaks_for(tests: PairwiseTests, pairs: Ints, place: int) -> Bools:
+    """Tell for which pairs the test's own statistic, ranks or differences, speaks for the baseline."""
+    sign = np.where(tests.a[pairs] == place, 1.0, -1.0)
+    if tests.test == "friedman-tukey":
+        return np.asarray(sign * (tests.ranked_by[tests.b[pairs]] - tests.ranked_by[tests.a[pairs]]) > 0)
+    return np.asarray(sign * tests.effect_size[pairs] > 0)
+
+
+def _baseline_rows(found: Comparison, check: BaselineCheck, p_adjusted: Floats, alpha: float) -> pl.DataFrame:
+    """Turn the rows of the baseline's pairs so that the baseline is `b`, and add what the check says."""
+    rows = {frozenset((row["a"], row["b"])): row for row in found.pairs().iter_rows(named=True)}
+    made = []
+    for system, p, p_worse, worse in zip(check.systems, p_adjusted, check.doubt, check.worse, strict=True):
+        row = rows[frozenset((system, check.baseline))]
+        ahead = row["a"]
+        if ahead == check.baseline:
+            turned = {"a": row["b"], "b": row["a"], "low": -row["high"], "high": -row["low"]}
+            turned |= {"wins": row["losses"], "losses": row["wins"]}
+            row |= turned | {name: -row[name] + 0.0 for name in ("difference", "effect_size")}
+        significant = bool(p <= alpha)
+        row |= {"p_adjusted": float(p), "significant": significant, "better": ahead if significant else None}
+        said = {"baseline": check.baseline, "margin": check.margin, "p_worse": float(p_worse), "worse": bool(worse)}
+        made.append(row | said)
+    return pl.DataFrame(made, schema_overrides={"better": pl.String})
+
+
+def check_ranking(ranking: Ranking, baseline: str, *, margin: float = 0.0) -> BaselineCheck:
+    """Check what estimates say about every system beside a baseline, at the level of the ranking.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    baseline : str
+        The system that the others are compared with.
+    margin : float, 0 or more
+        By how much a system may be worse.
+
+    Examples
+    --------
+    >>> import earmark, numpy
+    >>> made = earmark.synthetic_collection(numpy.random.default_rng(0), systems=3, queries=10, documents=80)
+    >>> check_ranking(earmark.rank(made.runs, made.judgments, measure="AG@5"), "system-3").sentence()
+    "'system-2' is worse than 'system-3' on AG@5"
+    """
+    if not (np.isfinite(margin) and margin >= 0):
+        raise ParameterError(f"the margin is a difference of scores of 0 or more, got {margin:g}")
+    estimates = ranking.estimates
+    place = find_system(baseline, estimates.systems)
+    pairs = np.flatnonzero((estimates.a == place) | (estimates.b == place))
+    first = estimates.a[pairs] == place
+    chance = np.where(first, ranking.beats_by(margin)[pairs], 1.0 - ranking.beats_by(-margin)[pairs])
+    # Lists that cannot differ are no chance of a false alarm either.
+    compared = ranking.compared[pairs]
+    doubt = np.ones(pairs.size)
+    doubt[compared] = holm(np.clip(1.0 - chance[compared], 0.0, 1.0))
+    others = np.where(first, estimates.b[pairs], estimates.a[pairs])
+    order = np.argsort(ranking.rank[others], kind="stable")
+    difference = np.where(first, -1.0, 1.0) * estimates.differences.mean[pairs] + 0.0
+    alpha = 1.0 - ranking.level
+    return BaselineCheck(
+        baseline,
+        estimates.measure,
+        margin,
+        alpha,
+        tuple(estimates.systems[index] for index in others[order]),
+        difference[order],
+        doubt[order],
+        (doubt <= alpha + _SLACK)[order],
+    )
+
+
+def ranking_rows(ranking: Ranking, check: BaselineCheck) -> pl.DataFrame:
+    """One row per system, `a`, with the baseline as `b`, the fields of :meth:`Ranking.pairs_frame` first.
+
+    Then come ``baseline``, ``margin``, ``confidence_worse`` (adjusted for the number of systems) and ``worse``.
+    """
+    rows = {frozenset((row["a"], row["b"])): row for row in ranking.pairs_frame().iter_rows(named=True)}
+    made = []
+    for system, doubt, worse in zip(check.systems, check.doubt, check.worse, strict=True):
+        row = rows.get(frozenset((system, check.baseline)))
+        if row is None:
+            continue
+        if row["a"] == check.baseline:
+            row |= {"a": row["b"], "b": row["a"], "difference": -row["difference"] + 0.0}
+            row |= {"low": -row["high"] + 0.0, "high": -row["low"] + 0.0}
+        said = {"baseline": check.baseline, "margin": check.margin, "confidence_worse": 1.0 - float(doubt)}
+        said["worse"] = bool(worse)
+        made.append(row | said)
+    return pl.DataFrame(made, schema=None if made else ranking.pairs_frame().schema)
