@@ -95,6 +95,7 @@ def results() -> dict[str, Any]:
     unjudged = earmark.Campaign.build(runs, metadata=metadata)
     scores = earmark.evaluate(runs, judgments, ["AG@5", "nDCG@5"])
     compared = earmark.compare(scores, "AG@5")
+    beside = earmark.compare_with_baseline(scores, scores.systems[0], "AG@5")
     documents = metadata.frame["document"]
     cliques = earmark.Cliques(
         pl.DataFrame({"document": documents[:20], "group": [f"<i>{n // 4}</i>" for n in range(20)]})
@@ -112,7 +113,7 @@ def results() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in (
         made, runs, judgments, metadata, judged, judged.problem, judged.log, judged.problem.collection,
-        scores, compared, compared.tests,
+        scores, compared, compared.tests, beside, beside.check,
         cliques, groups, earmark.describe(judged.problem.collection), truth_from_judgments(judgments),
         unjudged.ranking, unjudged.verdict, unjudged.propose(5), unjudged.decision,
         earmark.plan(runs, metadata=metadata, stop="budget:40", repeats=9), *looks,

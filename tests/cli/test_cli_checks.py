@@ -100,6 +100,15 @@ def test_options_that_do_not_go_together(cli: Cli, builds: Files, options: tuple
     assert message in said.err
 
 
+def test_the_margin_of_a_campaign_is_that_of_its_check(cli: Cli, builds: Files) -> None:
+    study = builds.folder / "study"
+    assert cli("init", study, builds.runs, "--scale", "broad", "-m", "AG@5", "--margin", 0.9).code == 0
+    assert cli("import", study, builds.judgments).code == 0
+    assert cli("compare", study, "-q").code == 0
+    assert cli("compare", study, "--baseline", "released", "--fail-if-worse").code == 0
+    assert cli("compare", study, "--baseline", "released", "--fail-if-worse", "--margin", 0).code == 1
+
+
 @pytest.mark.parametrize("command", ["compare", "rank"])
 def test_help_names_the_exit_codes(cli: Cli, command: str) -> None:
     said = " ".join(cli(command, "--help").out.split())

@@ -118,7 +118,6 @@ def test_infinitely_near_documents_can_be_written(cli: Cli, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "Missing option"),
         (("-k", 0), "Invalid value for '--depth' / '-k'"),
         (("-k", 2, "--exclude-same", "artist"), "--exclude-same needs to know the documents: give their --metadata"),
         (("-k", 2, "--kind", "close"), "'close' is not one of"),

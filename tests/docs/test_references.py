@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import typer
 
-import earmark
 from earmark.cli.main import app
+from earmark.measures import parse_all
 from made_up import write_made_up
 
 ROOT = Path(__file__).parents[2]
@@ -216,7 +216,7 @@ def test_commands_that_are_shown_exist_with_their_options(page: str, line: str) 
             assert word.partition("=")[0] in known | {"--help", "-h"}, f"'{' '.join(path)}' has no {word}"
     for option, value in pairwise(rest):
         if option in ("-m", "--measure"):
-            earmark.parse(value)
+            parse_all([value])
     # A line with arguments that is not the usage is a whole call. It has to be accepted; files need not be there.
     if rest and "[OPTIONS]" not in line and not {"--help", "-h"} & set(rest) and not hasattr(command, "commands"):
         command.make_context(path[-1], rest)

@@ -113,7 +113,7 @@ def compare(
     from earmark.inference import comparison as between
     from earmark.inference.baseline import compare_with_baseline
 
-    _check_options(checking, margin, correction, correlations=correlations)
+    _check_options(context, checking, correction, correlations=correlations)
     scores = load_scores(out, inputs, truth, scoring, most=None if correlations else 1)
     if len(scores.systems) < 2:
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
@@ -153,13 +153,17 @@ def compare(
     checking.conclude(*(one.check for one in beside))
 
 
-def _check_options(checking: Checking, margin: float, correction: CorrectionName | None, *, correlations: bool) -> None:
+def _check_options(
+    context: typer.Context, checking: Checking, correction: CorrectionName | None, *, correlations: bool
+) -> None:
     """Refuse options of a check that do not go together."""
+    from earmark.cli.report import was_given
     from earmark.errors import ParameterError
 
     checking.require_baseline()
     if checking.baseline is None:
-        if margin:
+        # The settings of a campaign may have a margin for its stop rule, which is no mistake here.
+        if was_given(context, "margin"):
             raise ParameterError(
                 "--margin says by how much a system may be worse than a baseline: name it with --baseline"
             )

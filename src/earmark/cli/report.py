@@ -168,7 +168,7 @@ def _files_of_folder(campaign: Any, path: Path) -> list[tuple[str, str]] | None:
 
 def command_line(context: typer.Context) -> str:
     """Return what was typed, as a shell would take it: arguments, and the options that were given."""
-    given = [option for option in context.command.params if _was_given(context, option.name)]
+    given = [option for option in context.command.params if was_given(context, option.name)]
     words = ["earmark", context.info_name or ""]
     for part in sorted(given, key=lambda part: part.param_type_name != "argument"):
         words += _spelt(part, context.params[part.name or ""])
@@ -177,7 +177,7 @@ def command_line(context: typer.Context) -> str:
 
 def given_options(context: typer.Context) -> dict[str, Any]:
     """Return the options and arguments that were given, by their long names, as JSON can hold them."""
-    given = [part for part in context.command.params if _was_given(context, part.name)]
+    given = [part for part in context.command.params if was_given(context, part.name)]
     return {
         "runs" if part.param_type_name == "argument" else max(part.opts, key=len).removeprefix("--"): _plain(
             context.params[part.name or ""]
@@ -192,7 +192,8 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _was_given(context: typer.Context, name: str | None) -> bool:
+def was_given(context: typer.Context, name: str | None) -> bool:
+    """Tell whether an option stood on the command line."""
     source = context.get_parameter_source(name or "")
     return source is not None and source.name == "COMMANDLINE"
 

@@ -38,6 +38,7 @@ import numpy as np
 import polars as pl
 
 from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
 from earmark.inference.comparison import Comparison, compare
@@ -52,8 +53,8 @@ from earmark.wording import listed
 _SLACK = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class BaselineCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class BaselineCheck(Display):
     """Which systems are worse than the baseline by more than the margin.
 
     Attributes
@@ -109,9 +110,20 @@ class BaselineCheck:
             "passed": self.passed,
         }
 
+    def _summary(self) -> Summary:
+        """Show every system beside the baseline."""
+        columns = {
+            "system": list(self.systems),
+            "difference": self.difference,
+            "doubt": self.doubt,
+            "worse": self.worse,
+        }
+        said = f"{'passed' if self.passed else 'failed'}: {self.sentence()}"
+        return Summary(said, [DisplayTable(pl.DataFrame(columns), most=20)])
 
-@dataclass(frozen=True, eq=False)
-class BaselineComparison:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BaselineComparison(Display):
     """All systems beside a baseline: what was tested, and the check.
 
     Attributes
@@ -139,6 +151,11 @@ class BaselineComparison:
         named = pl.Series([self.check.baseline])
         rest = self.comparison.pairs().filter(~(pl.col("a").is_in(named) | pl.col("b").is_in(named)))
         return pl.concat([self.rows, rest], how="diagonal")
+
+    def _summary(self) -> Summary:
+        """Show every system beside the baseline, with the p-values."""
+        frame = self.rows.select("a", "b", "difference", "p_adjusted", "p_worse", "worse")
+        return Summary(self.check.sentence(), [DisplayTable(frame, most=20)])
 
 
 def find_system(name: str, systems: Sequence[str], *, what: str = "baseline") -> int:

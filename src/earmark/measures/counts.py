@@ -90,9 +90,10 @@ class num_rel_ret(_Count, BinaryMeasure):
 @register("gm_map")
 @dataclass(frozen=True, repr=False)
 class GMAP(BinaryMeasure):
-    r"""The geometric mean over queries of average precision: :math:`\exp \frac{1}{n} \sum_q \log \max(AP_q, 10^{-5})`.
+    """The geometric mean over queries of average precision, none of which counts less than .00001.
 
-    It depends on the queries that a system fails. The score of a query is its average precision.
+    It is the :math:`n`-th root of the product over :math:`n` queries, so it depends on the queries that a system fails.
+    The score of a query is its average precision.
     """
 
     name = "GMAP"
