@@ -296,7 +296,7 @@ def test_imports_that_are_refused(
 
 def test_clips_need_their_library(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "soundfile", None)
-    said = cli("crowd", "clips", tmp_path / "song.wav", "-o", tmp_path / "clips")
+    said = cli("crowd", "clips", tmp_path / "song.wav", "-o", tmp_path, "--ending", ".flac")
     assert said.code == 2
     assert said.err == (
         "earmark: cutting clips needs soundfile, which is not installed: pip install 'earmark[audio]'\n"

@@ -229,3 +229,13 @@ def test_the_guard_stands_only_while_a_command_runs(tmp_path: Path) -> None:
             temporary.write_text("b\n")
     assert read_bytes(written) == b"b\n"
     assert pl.read_csv(read).columns == ["a"]
+
+
+def test_every_asset_of_a_report_is_known_before(cli: Cli, files: Files) -> None:
+    pytest.importorskip("matplotlib")
+    from earmark.report.assets import NAMES
+
+    said = cli("report", files.runs, "-j", files.judgments, "-m", "AG@3", "-o", files.folder / "r.html",
+               "--assets", files.folder / "paper")  # fmt: skip
+    assert said.code == 0, said.err
+    assert {path.name for path in (files.folder / "paper").iterdir()} <= set(NAMES)
