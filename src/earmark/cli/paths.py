@@ -24,9 +24,9 @@ _INPUTS = (
     *("runs", "judgments", "cliques", "groups", "metadata", "teams", "content", "content_ids", "model", "candidates"),
     *("files", "file", "results", "questions", "asked", "config", "preferences", "answers", "against", "theme_map"),
     *("matrix", "ids", "queries", "recordings", "audio", "media", "media_map", "data"),
-    *("traps", "consent", "questionnaire", "training"),
+    *("traps", "consent", "questionnaire", "training", "history"),
 )
-_OUTPUTS = ("output", "kept", "left_out", "bonuses", "workers", "package_output", "write_config")
+_OUTPUTS = ("output", "kept", "left_out", "bonuses", "workers", "package_output", "write_config", "append")
 
 ROLES: dict[str, Role] = {
     **dict.fromkeys(_INPUTS, "input"),
