@@ -78,6 +78,7 @@ def test_one_answer_each_is_said(cli: Cli, grades: Path) -> None:
     assert [row["gain"] for row in said.rows[:6]] == [90, 70, 50, 30, 10, 60]
     assert {row["low"] for row in said.rows[:6]} == {None}
     assert said.rows[6]["reliability"] is None
+    assert "Assessors by" not in cli("crowd", "aggregate", one, "--format", "table").out
 
 
 def test_the_table_of_assessors_beside_agreement(cli: Cli, grades: Path) -> None:

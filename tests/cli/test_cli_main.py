@@ -48,6 +48,7 @@ COMMANDS = (
     ("fit",),
     ("preferences", "precision"),
     ("preferences", "rank"),
+    ("preferences", "lists"),
     ("preferences", "next"),
     ("preferences", "plan"),
     ("preferences", "simulate"),

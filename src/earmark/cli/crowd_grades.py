@@ -46,7 +46,7 @@ def aggregate_gains(
         return
     if output is None:
         show_items(made, out)
-    if made.assessors.height:
+    if made.assessors.height and made.assessors["reliability"].is_not_null().any():
         show_assessors(made, out)
 
 

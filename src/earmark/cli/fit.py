@@ -67,7 +67,7 @@ def fit(
     --------
     earmark fit runs.tsv --judgments judgments.tsv --metadata metadata.tsv -o model.json
     earmark fit new.tsv -j new-judgments.tsv --also old.tsv,old-judgments.tsv --augment 5 -o model.json
-    earmark fit runs.tsv -j judgments.tsv --teams teams.tsv --feature pTEAM --feature pART --eliminate -o model.json
+    earmark fit runs.tsv -j judgments.tsv --feature pSYS --feature pART --eliminate -o model.json
     earmark fit runs.tsv -j judgments.tsv --metadata metadata.tsv --predictor hierarchical -o prior.json
     """
     import numpy as np
