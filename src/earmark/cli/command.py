@@ -23,8 +23,6 @@ from earmark.cli import folder
 from earmark.cli.docstrings import command_help, parameter_texts
 from earmark.errors import ParameterError
 
-_INSTEAD = {"--judgments": "one file holds all judgments; put them together (cat, or one CSV)"}
-
 
 def option(metavar: str = "", *names: str, panel: str | None = None, rare: bool = False, **settings: Any) -> Any:
     """Declare an option in the annotation of a parameter or of a field: ``Annotated[int, option("N", "-n", min=1)]``.
@@ -193,7 +191,7 @@ class Command(TyperCommand):
             if single and times > 1:
                 name = max(one.opts, key=len)
                 kind = "file" if one.metavar == "FILE" else "value"
-                raise ParameterError(f"{name} was given {times} times: {_INSTEAD.get(name, f'it takes one {kind}')}")
+                raise ParameterError(f"{name} was given {times} times: it takes one {kind}")
         if not {"help", "help_all"} & set(given):
             self._take_defaults(ctx, given)
         return super().parse_args(ctx, args)

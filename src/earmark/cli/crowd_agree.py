@@ -79,6 +79,7 @@ def agree(
     """
     import numpy as np
 
+    from earmark.cli.loading import load_judgments
     from earmark.crowd.agreement import agreement_table
     from earmark.data.teams import read_assignment
     from earmark.errors import ParameterError
@@ -90,7 +91,8 @@ def agree(
         for name, value in given.items():
             if value:
                 raise ParameterError(f"--{name} is for preferences: --graded judgments have no use for it")
-        _agree_on_gains(_read_judgments(answers, out, scale), out, resamples=resamples, level=level, rng=rng)
+        judgments = load_judgments(answers.files, out, scale=scale, encoding=answers.encoding)
+        _agree_on_gains(judgments, out, resamples=resamples, level=level, rng=rng)
         return
     if scale is not None:
         raise ParameterError("--scale is for --graded judgments: preferences have none")
@@ -182,20 +184,6 @@ def _agree_on_gains(
     summary = {"assessors": alphas[0].assessors}
     summary |= {name: value for name, value in vars(errors).items() if name != "pairs"}
     out.named_kinds({"alpha": [vars(one) for one in alphas], "error": errors.pairs, "errors": [summary]})
-
-
-def _read_judgments(answers: Answers, out: Output, scale: str | None) -> Judgments:
-    import polars as pl
-
-    from earmark.cli.loading import load_judgments
-    from earmark.data.judgments import Judgments
-    from earmark.data.scales import parse_scale
-
-    parts = [load_judgments(path, out, scale=scale, encoding=answers.encoding) for path in answers.files]
-    if len(parts) == 1:
-        return parts[0]
-    together = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
-    return Judgments.from_frame(together, scale=None if scale is None else parse_scale(scale))
 
 
 def _show_levels(table: pl.DataFrame, out: Output) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from earmark.cli.command import option
+from earmark.cli.command_lines import command_line
 from earmark.cli.options import OUTPUT, Concluding, Estimating, Inputs, Judging, Known, OneMeasure, Predicting, Seed
 from earmark.cli.output import Output
 
@@ -52,6 +51,7 @@ def report(
     from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
     from earmark.data.content import content_files
+    from earmark.data.judgment_sources import judgment_files
     from earmark.plots.style import need_matplotlib
     from earmark.report import Reproduction, gather_findings, versions_here, write_assets, write_report
 
@@ -74,7 +74,8 @@ def report(
     read = _files_of_folder(campaign, inputs.runs[0])
     if read is None:
         described = () if known.content is None else content_files(known.content, ids=known.content_ids)
-        named = (*inputs.runs, judging.judgments, known.metadata, *described, known.teams, predicting.model)
+        judged = judgment_files(judging.judgments) if judging.judgments else ()
+        named = (*inputs.runs, *judged, known.metadata, *described, known.teams, predicting.model)
         read = [(str(path), _digest(path)) for path in named if path is not None]
     findings = gather_findings(campaign, reproduction=Reproduction(command_line(context), read, versions_here()))
     written = [output] if assets is None else [output, *write_assets(findings, assets)]
@@ -120,30 +121,6 @@ def _files_of_folder(campaign: Any, path: Path) -> list[tuple[str, str]] | None:
         return None
     files = [(str(path / file.file), file.sha256) for _, file in folder.settings.inputs.files()]
     return [*files, (f"the log of {path} up to event {campaign.log.next_sequence - 1:,}", campaign.log.digest)]
-
-
-def command_line(context: typer.Context) -> str:
-    """Return what was typed, as a shell would take it: arguments, and the options that were given."""
-    given = [option for option in context.command.params if _was_given(context, option.name)]
-    words = ["earmark", context.info_name or ""]
-    for part in sorted(given, key=lambda part: part.param_type_name != "argument"):
-        words += _spelt(part, context.params[part.name or ""])
-    return shlex.join(words)
-
-
-def _was_given(context: typer.Context, name: str | None) -> bool:
-    source = context.get_parameter_source(name or "")
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _spelt(part: Any, value: Any) -> Iterator[str]:
-    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    if part.param_type_name == "argument":
-        yield from map(str, values)
-        return
-    name = max(part.opts, key=len)
-    for one in values:
-        yield from [name] if one is True else [name, str(one)]
 
 
 def _digest(path: Path) -> str:
