@@ -21,6 +21,7 @@ from typer.core import TyperCommand
 
 from earmark.cli import folder
 from earmark.cli.docstrings import command_help, parameter_texts
+from earmark.cli.ranges import check_ranges
 from earmark.errors import ParameterError
 
 
@@ -195,6 +196,11 @@ class Command(TyperCommand):
         if not {"help", "help_all"} & set(given):
             self._take_defaults(ctx, given)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, unless a number is beyond all use."""
+        check_ranges(self.params, ctx.params)
+        return super().invoke(ctx)
 
     def _take_defaults(self, ctx: Any, given: Mapping[str, Any]) -> None:
         """Take the settings of a campaign for defaults, where its folder stands in the place of run files."""

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
-from earmark.cli.options import Inputs, Scoring, Seed, Truth
+from earmark.cli.options import MOST_DRAWS, Inputs, Scoring, Seed, Truth
 from earmark.cli.output import Column, Output, equals_p, number, p_value
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def compare(
     test: Annotated[TestName, option("TEST", panel=_TESTING)] = "friedman-tukey",
     correction: Annotated[CorrectionName | None, option("RULE", panel=_TESTING)] = None,
     alpha: Annotated[float, option("P", panel=_TESTING)] = 0.05,
-    resamples: Annotated[int | None, option("N", panel=_TESTING, min=1, rare=True)] = None,
+    resamples: Annotated[int | None, option("N", panel=_TESTING, min=1, max=MOST_DRAWS, rare=True)] = None,
     seed: Seed = 0,
     pairs: Annotated[bool, option()] = False,
     correlations: Annotated[bool, option()] = False,

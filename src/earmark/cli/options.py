@@ -36,6 +36,8 @@ BELIEVING = "Predictions and what is concluded from them"
 JUDGING = "What is judged, and for how long"
 ESTIMATING = "How estimates are made"
 OUTPUT = "Output"
+MOST_DRAWS = 10_000_000
+"""How often something is drawn at most; more draws tell nothing more."""
 
 
 def _check_encoding(name: str) -> str:
@@ -325,7 +327,7 @@ class Estimating:
 
     panel: ClassVar[str] = ESTIMATING
     level: Annotated[float, option("P", callback=check_probability)] = 0.95
-    samples: Annotated[int, option("N", min=2, rare=True)] = 1000
+    samples: Annotated[int, option("N", min=2, max=MOST_DRAWS, rare=True)] = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
