@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -97,3 +98,16 @@ def test_how_much_memory_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     info.unlink()
     (group / "memory.max").unlink()
     assert limits.available_memory() > 1 << 20
+
+
+def test_what_unpacks_to_too_much_is_counted_and_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(b"a" * 10) + bomb(200_000_000))
+    monkeypatch.setenv(limits.VARIABLE, "150000000")
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"at most 0.1 GB|at most 0.2 GB"):
+            read_bytes(path)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()

@@ -31,6 +31,11 @@ _BINARY = (b"RIFF", b"FORM", b"OggS", b"fLaC", b"ID3", b"PK")
 _HEAD_BYTES = 1 << 16
 # With it, zlib reads the header of gzip and checks the sum at the end.
 _GZIP_BITS = 31
+# No byte of packed data stands for more bytes than this.
+_MOST_RATIO = 1032
+_PROBE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 16
+_BLOCK_BYTES = 1 << 22
 # A file without line ends is no text, and its one line would fill the memory.
 _LONGEST_LINE = 1 << 28
 _WIDE = ("utf-16", "utf-32")
@@ -80,6 +85,8 @@ def read_bytes(path: Path) -> bytes:
 
 def _unpacked(data: bytes, limit: int, path: Path) -> bytes:
     """Unpack all members of a gzipped file, up to a limit."""
+    if _may_exceed(data, limit) and _unpacked_size(data, limit) > limit:
+        raise too_large(path, limit)
     parts: list[bytes] = []
     left = limit
     while data.startswith(_GZIPPED):
@@ -95,6 +102,30 @@ def _unpacked(data: bytes, limit: int, path: Path) -> bytes:
     if data:
         raise gzip.BadGzipFile("not a gzipped file to its end")
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _may_exceed(data: bytes, limit: int) -> bool:
+    """Tell whether packed data could hold more than the limit, as far as its start tells."""
+    if len(data) * _MOST_RATIO <= limit:
+        return False
+    start = data[:_PROBE_BYTES]
+    return _unpacked_size(start, limit) * len(data) > limit * len(start)
+
+
+def _unpacked_size(data: bytes, limit: int) -> int:
+    """Count what packed data holds, until it is more than the limit, without keeping it."""
+    total, member = 0, zlib.decompressobj(wbits=_GZIP_BITS)
+    with suppress(zlib.error):
+        # In pieces, since zlib copies all that it has not unpacked yet. What is broken is found when it is read.
+        for start in range(0, len(data), _PIECE_BYTES):
+            piece = data[start : start + _PIECE_BYTES]
+            while piece and total <= limit:
+                total += len(member.decompress(piece, _BLOCK_BYTES))
+                piece = member.unconsumed_tail
+                if member.eof:
+                    piece = member.unused_data.lstrip(b"\0")
+                    member = zlib.decompressobj(wbits=_GZIP_BITS)
+    return total
 
 
 def codec_name(encoding: str, path: Path) -> str:
