@@ -105,7 +105,7 @@ def test_nothing_left(cli: Cli, files: Files) -> None:
         (("--batch", "0"), "--batch"),
         (("--assessors", "0"), "--assessors"),
         (("--seconds-per-judgment", "-3"), "--seconds-per-judgment"),
-        (("--cost", "inf"), "the cost of a judgment cannot be negative or endless, got inf"),
+        (("--cost", "inf"), "--cost is a finite number, got inf"),
         (("--metadata", "nowhere.tsv"), "nowhere.tsv: expected a file, got nothing there"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -382,7 +382,7 @@ def test_questions_can_be_filled_in_and_read_back(cli: Cli, files: Files) -> Non
     lines = questions.read_text().splitlines()
     assert lines[0] == "query,document,gain,sampled"
     assert lines[1:] == [f"{row['query']},{row['document']},,false" for row in said.rows]
-    assert "4 questions; fill in the column gain and pass it as --judgments" in said.err
+    assert "4 questions; fill in the column gain and pass the file together with all judgments so far:" in said.err
     # Nobody has answered yet, so new questions may take the place of the old ones.
     assert cli("next", files.runs, "-n", 4, "-o", questions).code == 0
     answered = [line.replace(",,", f",{place % 3},") for place, line in enumerate(lines[1:])]

@@ -16,13 +16,6 @@ def one_line(text: str) -> bool:
     return text.count("\n") == 1 and text.startswith("earmark: ")
 
 
-@pytest.mark.parametrize("second", ["-j", "--judgments"])
-def test_judgments_given_twice_are_refused(cli: Cli, files: Files, second: str) -> None:
-    said = cli("evaluate", files.runs, "-j", files.judgments, second, files.judgments)
-    assert (said.code, said.out) == (2, "")
-    assert "--judgments was given 2 times: one file holds all judgments; put them together" in said.err
-
-
 @pytest.mark.parametrize(
     ("command", "option", "what"),
     [

@@ -67,7 +67,10 @@ def test_files_that_are_not_there(tmp_path, kind):
     refused(
         lambda: READERS[kind](path), expected="a file", got="nothing there", path=path, hint="is the path spelt right?"
     )
-    refused(lambda: READERS[kind](tmp_path), expected="a file", got="a directory", path=tmp_path)
+    expected, got = "a file", "a directory"
+    if kind == "judgments":
+        expected, got = "a folder with files of judgments", "a folder without files"
+    refused(lambda: READERS[kind](tmp_path), expected=expected, got=got, path=tmp_path)
 
 
 @kinds
@@ -479,7 +482,7 @@ def test_who_when_and_whether_sampled(write, tmp_path):
         ("q,a,x", "a number as gain", "'x'"),
         ("q,a,nan", "a finite gain", "'nan'"),
         ("q,a,1_0", "a number as gain", "'1_0'"),
-        ("q,a,1,2", "at most 3 cells, as in the header", "4"),
+        ("q,a,x,2", "at most 3 cells, as in the header", "4"),
     ],
 )
 def test_rows_of_named_columns(write, row, expected, got):

@@ -197,6 +197,10 @@ def test_judgments_come_back_as_they_were(name: str, gains: dict, tmp_path_facto
     scale = parse_scale("0..3")
     written = judgments_from_dict(gains, scale=scale)
     path = tmp_path_factory.mktemp("round") / name
+    if name == "j.tsv" and (written.frame["gain"] < 0).any():
+        with pytest.raises(ParameterError, match="negative gains, which mean not judged, are for TREC qrels"):
+            write_judgments(written, path)
+        return
     write_judgments(written, path)
     assert as_rows(read_judgments(path, scale=scale)) == as_rows(written)
 
@@ -211,13 +215,16 @@ def test_gains_keep_every_bit(name: str, gain: float, tmp_path_factory: pytest.T
 
 
 def test_whole_gains_are_printed_whole(tmp_path: Path) -> None:
-    judgments = judgments_from_dict({"q": {"a": 2, "b": 0.5, "c": 0, "d": -1}}, scale=parse_scale("0.0..2.0"))
-    write_judgments(judgments, tmp_path / "j.qrels")
+    judgments = judgments_from_dict({"q": {"a": 2, "b": 0.5, "c": 0}}, scale=parse_scale("0.0..2.0"))
+    unjudged = judgments_from_dict({"q": {"a": 2, "d": -1}}, scale=parse_scale("0.0..2.0"))
+    write_judgments(unjudged, tmp_path / "j.qrels")
+    assert (tmp_path / "j.qrels").read_text() == "q 0 a 2\nq 0 d -1\n"
+    write_judgments(unjudged, tmp_path / "j.csv")
+    assert (tmp_path / "j.csv").read_text() == "query,document,gain,iteration\nq,a,2,0\nq,d,-1,0\n"
     write_judgments(judgments, tmp_path / "j.tsv")
     write_judgments(judgments, tmp_path / "j.csv")
-    assert (tmp_path / "j.qrels").read_text() == "q 0 a 2\nq 0 b 0.5\nq 0 c 0\nq 0 d -1\n"
-    assert (tmp_path / "j.tsv").read_text() == "q\ta\t2\nq\tb\t0.5\nq\tc\t0\nq\td\t-1\n"
-    assert (tmp_path / "j.csv").read_text() == "query,document,gain\nq,a,2\nq,b,0.5\nq,c,0\nq,d,-1\n"
+    assert (tmp_path / "j.tsv").read_text() == "q\ta\t2\nq\tb\t0.5\nq\tc\t0\n"
+    assert (tmp_path / "j.csv").read_text() == "query,document,gain\nq,a,2\nq,b,0.5\nq,c,0\n"
 
 
 @pytest.fixture

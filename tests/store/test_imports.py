@@ -188,7 +188,9 @@ def test_a_file_that_comes_again_after_an_erasure_brings_nobody_back(
 
 
 def test_answers_of_nobody_and_strange_keys_are_told(folder: CampaignFolder, items, tmp_path: Path) -> None:
-    file = write(tmp_path / "a.csv", [(*items[0], 1, "#NAME?"), (*items[1], -1, "")], "query,document,gain,key")
+    file = write(
+        tmp_path / "a.csv", [(*items[0], 1, "#NAME?", 0), (*items[1], -1, "", 0)], "query,document,gain,key,iteration"
+    )
     notes = " ".join(import_files(folder, [file]).notes)
     assert "key" in notes
     assert "--assessor" in notes

@@ -6,6 +6,7 @@ judgments of documents that nobody retrieved) is among the campaign's notes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from earmark.campaign.problem import Problem
 from earmark.data.collection import Collection
 from earmark.data.content import read_content
 from earmark.data.judgments import Judgments, require_retrieved
-from earmark.data.readers import read_judgments, read_metadata, read_runs
+from earmark.data.readers import AnyPath, read_judgments, read_metadata, read_runs
 from earmark.data.runs import Order, Runs
 from earmark.data.scales import Scale, parse_scale
 from earmark.data.teams import read_teams
@@ -86,7 +87,7 @@ class KnownFiles:
 def read_campaign(
     runs: Sequence[Path],
     *,
-    judgments: Path | Sequence[Path] | None = None,
+    judgments: AnyPath | Sequence[AnyPath] | None = None,
     scale: str | None = None,
     known: KnownFiles | None = None,
     order: Order = "score",
@@ -99,7 +100,7 @@ def read_campaign(
     ----------
     runs : sequence of path
     judgments : path or sequence of path, optional
-        The answers so far, in one file or several; their order changes nothing.
+        The answers so far: files, folders of files or patterns; their order changes nothing.
     scale : str, optional
         The judging scale; guessed from the judgments where it is not given.
     known : KnownFiles, optional
@@ -121,9 +122,9 @@ def read_campaign(
     measures = list(split_names([measure] if isinstance(measure, str) else list(measure or ())))
     if len(measures) > 1:
         raise ParameterError(f"systems are compared by one measure at a time, got {', '.join(map(str, measures))}")
-    paths = [judgments] if isinstance(judgments, Path) else list(judgments or ())
+    paths = [judgments] if isinstance(judgments, str | os.PathLike) else list(judgments or ())
     stated = None if scale is None else parse_scale(scale)
-    given = read_all_judgments(paths, scale=stated, encoding=files.encoding)
+    given = read_judgments(paths, scale=stated, encoding=files.encoding) if paths else None
     read, lists = files.read(), read_runs(list(runs), order=order, encoding=files.encoding)
     try:
         problem = Problem.build(
@@ -138,16 +139,8 @@ def read_campaign(
     if given is None:
         return campaign
     if not campaign.judged:
-        require_retrieved(given, lists, paths[0])
+        require_retrieved(given, lists, Path(paths[0]) if len(paths) == 1 else None)
     return replace(campaign, notes=tuple(_judgment_notes(given, campaign)))
-
-
-def read_all_judgments(
-    paths: Sequence[Path], *, scale: Scale | None = None, encoding: str = "utf-8"
-) -> Judgments | None:
-    """Read judgments of no file, one or several."""
-    read = [read_judgments(path, scale=scale, encoding=encoding) for path in paths]
-    return read[0].merged(*read[1:]) if len(read) > 1 else next(iter(read), None)
 
 
 def _judgment_notes(judgments: Judgments, campaign: Campaign) -> list[str]:

@@ -22,9 +22,8 @@ from typer.core import TyperCommand
 from earmark.cli import folder
 from earmark.cli.docstrings import command_help, parameter_texts
 from earmark.cli.paths import guarded
+from earmark.cli.ranges import check_ranges
 from earmark.errors import ParameterError
-
-_INSTEAD = {"--judgments": "one file holds all judgments; put them together (cat, or one CSV)"}
 
 
 def option(metavar: str = "", *names: str, panel: str | None = None, rare: bool = False, **settings: Any) -> Any:
@@ -206,13 +205,14 @@ class Command(TyperCommand):
             if single and times > 1:
                 name = max(one.opts, key=len)
                 kind = "file" if one.metavar == "FILE" else "value"
-                raise ParameterError(f"{name} was given {times} times: {_INSTEAD.get(name, f'it takes one {kind}')}")
+                raise ParameterError(f"{name} was given {times} times: it takes one {kind}")
         if not {"help", "help_all"} & set(given):
             self._take_defaults(ctx, given)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, unless it would write over what it reads."""
+        """Run the command, unless a number is beyond all use, or it would write over what it reads."""
+        check_ranges(self.params, ctx.params)
         command = " ".join(ctx.command_path.split()[1:])
         labels = {one.name or "": _called(one) for one in self.params}
         with guarded(command, labels, ctx.params):

@@ -22,7 +22,7 @@ from rich.text import Text
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
 from earmark.cli.keeping import Keeping
-from earmark.cli.options import CHECKING, Checking, Inputs, Scoring, Seed, Truth
+from earmark.cli.options import CHECKING, MOST_DRAWS, Checking, Inputs, Scoring, Seed, Truth
 from earmark.cli.output import Column, Output, PaperOutput, equals_p, number, p_value
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def compare(
     test: Annotated[TestName, option("TEST", panel=_TESTING)] = "friedman-tukey",
     correction: Annotated[CorrectionName | None, option("RULE", panel=_TESTING)] = None,
     alpha: Annotated[float, option("P", panel=_TESTING)] = 0.05,
-    resamples: Annotated[int | None, option("N", panel=_TESTING, min=1, rare=True)] = None,
+    resamples: Annotated[int | None, option("N", panel=_TESTING, min=1, max=MOST_DRAWS, rare=True)] = None,
     seed: Seed = 0,
     margin: Annotated[float, option("D", panel=CHECKING, min=0.0)] = 0.0,
     pairs: Annotated[bool, option()] = False,
@@ -157,7 +157,7 @@ def _check_options(
     context: typer.Context, checking: Checking, correction: CorrectionName | None, *, correlations: bool
 ) -> None:
     """Refuse options of a check that do not go together."""
-    from earmark.cli.report import was_given
+    from earmark.cli.command_lines import was_given
     from earmark.errors import ParameterError
 
     checking.require_baseline()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from earmark.cli.command import option
-from earmark.cli.options import Answers, Level, Seed
+from earmark.cli.options import MOST_DRAWS, Answers, Level, Seed
 from earmark.cli.output import NOTHING, Cell, Output, equals_p
 from earmark.wording import counted
 
@@ -40,7 +40,7 @@ def agree(
     graded: Annotated[bool, option()] = False,
     scale: Annotated[str | None, option("SCALE")] = None,
     workers: Annotated[bool, option()] = False,
-    resamples: Annotated[int, option("N", min=100, rare=True)] = 1000,
+    resamples: Annotated[int, option("N", min=100, max=MOST_DRAWS, rare=True)] = 1000,
     seed: Seed = 0,
     level: Level = 0.95,
 ) -> None:

@@ -43,7 +43,10 @@ def diagnose(
     Parameters
     ----------
     judgments
-        Judgments of everything that was retrieved: the truth that predictions are compared with.
+        Judgments of everything that was retrieved: the truth that predictions are compared with. Give the option again
+        for more files, or name a folder of files or a quoted pattern such as 'answers/*.csv'. Of several answers of one
+        assessor about an item the latest counts: by sequence, then by time, then the larger gain. Answers of different
+        assessors are all kept.
     share
         The share of judgments shown to the predictor, drawn at random; may be repeated. When omitted, 0, 0.05 and 0.2.
     repeats

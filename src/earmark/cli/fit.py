@@ -44,7 +44,9 @@ def fit(
     Parameters
     ----------
     judgments
-        The judgments to learn from.
+        The judgments to learn from. Give the option again for more files, or name a folder of files or a quoted
+        pattern such as 'answers/*.csv'. Of several answers of one assessor about an item the latest counts: by
+        sequence, then by time, then the larger gain. Answers of different assessors are all kept.
     output
         Where to write the model, as JSON.
     also
@@ -80,7 +82,7 @@ def fit(
     for runs, judgments, *metadata in map(_read_also, also or []):
         # Columns are those of metadata, where there are any.
         about = replace(described, metadata=metadata[0], teams=None) if metadata else Described()
-        another = replace(judging, judgments=judgments)
+        another = replace(judging, judgments=[judgments])
         past.append(_load(out, replace(inputs, runs=[runs]), another, about, depth, scale=shared))
     if predictor == "hierarchical":
         _fit_prior(past, output, out, named=bool(feature or judged or eliminate or augment))

@@ -116,7 +116,7 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
         if other is not None:
             raise ParameterError(f"--{other.replace('_', '-')} is no option of a campaign of kind {settings.kind}")
     values: dict[str, Any] = {
-        "judgments": str(path),
+        "judgments": [str(path)],
         "scale": settings.judging.scale,
         "order": inputs.order,
         "encoding": inputs.encoding,

@@ -53,7 +53,7 @@ class Keeping:
         """
         if self.append is None:
             return
-        from earmark.cli.report import command_line, given_options
+        from earmark.cli.command_lines import command_line, given_options
         from earmark.data.history import Record, append_record
 
         record = Record(

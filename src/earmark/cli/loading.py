@@ -28,23 +28,23 @@ def load_runs(paths: Iterable[Path], *, order: options.Order = "score", encoding
     return folder.folder_runs(campaign) if campaign else read_runs(files, order=order, encoding=encoding)
 
 
-def load_judgments(path: Path, out: Output, *, scale: str | None = None, encoding: str = "utf-8") -> Judgments:
-    """Read judgments, of a file or of a campaign, and say what a reader has to know about them."""
+def load_judgments(
+    paths: Sequence[Path], out: Output, *, scale: str | None = None, encoding: str = "utf-8"
+) -> Judgments:
+    """Read judgments, of files and of campaigns, and say what a reader has to know about them."""
+    from earmark.data.judgments import merge_judgments
     from earmark.data.readers import read_judgments
     from earmark.data.scales import parse_scale
 
-    if folder.is_folder(path):
-        return folder.require_judgments(path, out)
-    judgments = read_judgments(path, scale=None if scale is None else parse_scale(scale), encoding=encoding)
+    parts = [folder.require_judgments(path, out) for path in paths if folder.is_folder(path)]
+    files = [path for path in paths if not folder.is_folder(path)]
+    if not files:
+        return merge_judgments(parts)
+    parts.append(read_judgments(files, scale=None if scale is None else parse_scale(scale), encoding=encoding))
+    judgments = merge_judgments(parts)
     for note in judgments.notes():
         out.note(note)
     return judgments
-
-
-def load_grades(paths: Sequence[Path], out: Output, *, scale: str | None = None, encoding: str = "utf-8") -> Judgments:
-    """Read graded judgments of several assessors, of one file or more."""
-    first, *others = [load_judgments(path, out, scale=scale, encoding=encoding) for path in paths]
-    return first.merged(*others) if others else first
 
 
 def load_preferences(
@@ -89,12 +89,12 @@ def load_truth(out: Output, truth: options.Truth, encoding: str) -> Judgments | 
     from earmark.data.readers import read_cliques, read_groups
     from earmark.errors import ParameterError
 
-    given = [f"--{name}" for name in ("judgments", "cliques", "groups") if getattr(truth, name) is not None]
+    given = [f"--{name}" for name in ("judgments", "cliques", "groups") if getattr(truth, name)]
     if not given:
         raise ParameterError("say what is known about the documents: --judgments, --cliques or --groups")
     if len(given) > 1:
         raise ParameterError(f"{' and '.join(given)} exclude each other: give one of them")
-    if truth.judgments is not None:
+    if truth.judgments:
         return load_judgments(truth.judgments, out, scale=truth.scale, encoding=encoding)
     if truth.scale is not None:
         raise ParameterError(f"--scale belongs to --judgments: {given[0]} has no gains")
@@ -122,7 +122,8 @@ def load_scores(
         collection_size=truth.collection_size,
     )
     if isinstance(known, Judgments) and not scores.judged_results[None][0]:
-        require_retrieved(known, runs, truth.judgments)
+        named = truth.judgments or []
+        require_retrieved(known, runs, named[0] if len(named) == 1 else None)
     for note in scores.notes():
         out.note(note)
     say_judged(scores, known, out)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from earmark.cli.command import option
+from earmark.cli.command_lines import next_round
 from earmark.cli.options import (
     JUDGING,
     AuditShare,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 
 def next_items(
+    context: typer.Context,
     inputs: Inputs,
     judging: Judging,
     known: Known,
@@ -55,9 +59,9 @@ def next_items(
     count
         How many items to propose.
     output
-        Write the items to a CSV file as well, with an empty column gain for a person to fill in; filled in, it is a
-        file of judgments. Of a campaign in a folder, the items are reserved: nobody else gets them until 'earmark
-        import' brings the file back, or its time is over.
+        Write the items to a CSV file as well, with an empty column gain for a person to fill in. Filled in, it is a
+        file of judgments: give it beside those so far, and no round is lost. Of a campaign in a folder, the items are
+        reserved: nobody else gets them until 'earmark import' brings the file back, or its time is over.
     assessor
         Who gets the items that --output reserves. When omitted, somebody new without a name.
 
@@ -117,7 +121,11 @@ def next_items(
         frame = _reserve(out, campaign, frame, count, output, assessor)
     elif output is not None:
         write_questions(frame, output)
-        out.note(f"wrote {output}: {frame.height:,} questions; fill in the column gain and pass it as --judgments")
+        rank, again = next_round(context, output, judging.judgments or [])
+        out.note(
+            f"wrote {output}: {frame.height:,} questions; fill in the column gain and pass the file together with all "
+            f"judgments so far:\n  {rank}\n  {again}"
+        )
     if not out.for_people:
         out.rows(frame)
         return

@@ -43,6 +43,8 @@ CHECKING = "Checks against a baseline"
 
 # The exit code of a check that was asked for and failed; bad input has 2.
 CHECK_FAILED = 1
+MOST_DRAWS = 10_000_000
+"""How often something is drawn at most; more draws tell nothing more."""
 
 
 def _check_encoding(name: str) -> str:
@@ -123,25 +125,29 @@ class Judged:
     Parameters
     ----------
     judgments
-        Judgments: TREC qrels, three columns query, document and gain, or CSV or Parquet with named columns.
+        Judgments: TREC qrels, three columns query, document and gain, or CSV or Parquet with named columns. Give the
+        option again for more files, or name a folder of files or a quoted pattern such as 'answers/*.csv'. Of several
+        answers of one assessor about an item the latest counts: by sequence, then by time, then the larger gain.
+        Answers of different assessors are all kept.
     scale
         The judging scale: binary, broad, fine, a range such as 0..3 or 0.0..1.0, or gains such as 0,1,3,7. Guessed
         from the judgments when omitted.
     """
 
     panel: ClassVar[str] = KNOWN
-    judgments: Annotated[Path | None, option("FILE", "-j")] = None
+    judgments: Annotated[list[Path] | None, option("FILE", "-j")] = None
     scale: Annotated[str | None, option("SCALE")] = None
 
     def load(self, out: Output, encoding: str) -> Judgments | None:
-        """Read the judgments, if a file was named or a campaign has some."""
+        """Read the judgments, if files were named or a campaign has some."""
         from earmark.cli.folder import folder_judgments, is_folder, kind_of
         from earmark.cli.loading import load_judgments
 
-        if self.judgments is None:
+        if not self.judgments:
             return None
-        if is_folder(self.judgments):
-            return folder_judgments(self.judgments, out) if kind_of([self.judgments]) == "grade" else None
+        first, *others = self.judgments
+        if is_folder(first) and not others:
+            return folder_judgments(first, out) if kind_of([first]) == "grade" else None
         return load_judgments(self.judgments, out, scale=self.scale, encoding=encoding)
 
 
@@ -163,7 +169,7 @@ class RequiredJudging(Judging):
     """Judgments that have to be there; every command says what for."""
 
     # Without field(), the default would be the one that is inherited.
-    judgments: Annotated[Path, option("FILE", "-j")] = field()
+    judgments: Annotated[list[Path], option("FILE", "-j")] = field()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,7 +345,7 @@ class Estimating:
 
     panel: ClassVar[str] = ESTIMATING
     level: Annotated[float, option("P", callback=check_probability)] = 0.95
-    samples: Annotated[int, option("N", min=2, rare=True)] = 1000
+    samples: Annotated[int, option("N", min=2, max=MOST_DRAWS, rare=True)] = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -430,9 +436,9 @@ class Answers:
 
     def load_grades(self, out: Output, scale: str | None) -> Judgments:
         """Read the answers as judgments with gains."""
-        from earmark.cli.loading import load_grades
+        from earmark.cli.loading import load_judgments
 
-        return load_grades(self.files, out, scale=scale, encoding=self.encoding)
+        return load_judgments(self.files, out, scale=scale, encoding=self.encoding)
 
 
 @dataclass(frozen=True, kw_only=True)

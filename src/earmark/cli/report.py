@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from earmark.cli.command import argument, option
+from earmark.cli.command_lines import command_line, given_options
 from earmark.cli.options import OUTPUT, Concluding, Estimating, Inputs, Judging, Known, OneMeasure, Predicting, Seed
 from earmark.cli.output import Output
 from earmark.wording import counted
@@ -67,6 +66,7 @@ def report(
     from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
     from earmark.data.content import content_files
+    from earmark.data.judgment_sources import judgment_files
     from earmark.data.outputs import together
     from earmark.errors import ParameterError
     from earmark.plots.style import need_matplotlib
@@ -96,7 +96,8 @@ def report(
     read = _files_of_folder(campaign, inputs.runs[0])
     if read is None:
         described = () if known.content is None else content_files(known.content, ids=known.content_ids)
-        named = (*inputs.runs, judging.judgments, known.metadata, *described, known.teams, predicting.model)
+        judged = judgment_files(judging.judgments) if judging.judgments else ()
+        named = (*inputs.runs, *judged, known.metadata, *described, known.teams, predicting.model)
         read = [(str(path), _digest(path)) for path in named if path is not None]
     findings = gather_findings(campaign, reproduction=Reproduction(command_line(context), read, versions_here()))
     with together():
@@ -164,48 +165,6 @@ def _files_of_folder(campaign: Any, path: Path) -> list[tuple[str, str]] | None:
         return None
     files = [(str(path / file.file), file.sha256) for _, file in folder.settings.inputs.files()]
     return [*files, (f"the log of {path} up to event {campaign.log.next_sequence - 1:,}", campaign.log.digest)]
-
-
-def command_line(context: typer.Context) -> str:
-    """Return what was typed, as a shell would take it: arguments, and the options that were given."""
-    given = [option for option in context.command.params if was_given(context, option.name)]
-    words = ["earmark", context.info_name or ""]
-    for part in sorted(given, key=lambda part: part.param_type_name != "argument"):
-        words += _spelt(part, context.params[part.name or ""])
-    return shlex.join(words)
-
-
-def given_options(context: typer.Context) -> dict[str, Any]:
-    """Return the options and arguments that were given, by their long names, as JSON can hold them."""
-    given = [part for part in context.command.params if was_given(context, part.name)]
-    return {
-        "runs" if part.param_type_name == "argument" else max(part.opts, key=len).removeprefix("--"): _plain(
-            context.params[part.name or ""]
-        )
-        for part in given
-    }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def was_given(context: typer.Context, name: str | None) -> bool:
-    """Tell whether an option stood on the command line."""
-    source = context.get_parameter_source(name or "")
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _spelt(part: Any, value: Any) -> Iterator[str]:
-    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    if part.param_type_name == "argument":
-        yield from map(str, values)
-        return
-    name = max(part.opts, key=len)
-    for one in values:
-        yield from [name] if one is True else [name, str(one)]
 
 
 def _digest(path: Path) -> str:

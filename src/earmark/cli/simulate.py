@@ -67,7 +67,9 @@ def simulate(
     Parameters
     ----------
     judgments
-        The recorded judgments, which answer whatever the campaign asks.
+        The recorded judgments, which answer whatever the campaign asks. Give the option again for more files, or name
+        a folder of files or a quoted pattern such as 'answers/*.csv'. Of several answers of one assessor about an item
+        the latest counts: by sequence, then by time, then the larger gain. Answers of different assessors are all kept.
     batch
         How many items are judged at a time.
     update_every

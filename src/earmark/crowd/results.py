@@ -39,6 +39,7 @@ from earmark.crowd.platforms import MAPPINGS, ResultMapping
 from earmark.crowd.result_columns import NumberedColumns, find_columns, gather_options
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.files import BLANKS, require_file
+from earmark.data.json_text import parse_json
 from earmark.data.preference_checks import COLUMNS, BadAnswer, Repeated, check_answers
 from earmark.data.preferences import Preferences
 from earmark.data.table_files import read_named
@@ -180,10 +181,10 @@ def _with_json(table: Table) -> pl.DataFrame:
     rows: list[dict[str, str]] = []
     for row, cell in enumerate(table.frame[_JSON_COLUMN].cast(pl.String)):
         try:
-            parsed: Any = json.loads(cell) if cell and cell.strip(BLANKS) else []
+            parsed: Any = parse_json(cell) if cell and cell.strip(BLANKS) else []
             parts = parsed if isinstance(parsed, list) else [parsed]
             rows.append({f"Answer.{key}": text for part in parts for key, text in _flat(part)})
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             raise table.error(row, expected=f"answers as JSON in {_JSON_COLUMN}", got=f"{cell[:60]!r}") from None
     names = dict.fromkeys(name for row in rows for name in row if name not in table.frame.columns)
     return table.frame.with_columns(pl.Series(name, [row.get(name) for row in rows], pl.String) for name in names)

@@ -14,11 +14,12 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from earmark.data.claims import refuse_output
+from earmark.data.limits import max_bytes, too_large
 
 # Whoever reads files mostly writes some too.
 from earmark.data.outputs import replacing as replacing
@@ -32,6 +33,15 @@ _NUMPY = b"\x93NUMPY"
 # How sound files and archives start; their first bytes may well be ASCII. A NUL alone could be part of an id.
 _BINARY = (b"RIFF", b"FORM", b"OggS", b"fLaC", b"ID3", b"PK")
 _HEAD_BYTES = 1 << 16
+# With it, zlib reads the header of gzip and checks the sum at the end.
+_GZIP_BITS = 31
+# No byte of packed data stands for more bytes than this.
+_MOST_RATIO = 1032
+_PROBE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 16
+_BLOCK_BYTES = 1 << 22
+# A file without line ends is no text, and its one line would fill the memory.
+_LONGEST_LINE = 1 << 28
 _WIDE = ("utf-16", "utf-32")
 
 
@@ -63,11 +73,65 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file, unpacking it where it is gzipped."""
+    """Read a file, unpacking it where it is gzipped.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or holds more than :func:`~earmark.data.limits.max_bytes`.
+    """
     refuse_output(path)
     with saying_why_not(path):
+        limit = max_bytes()
+        if path.stat().st_size > limit:
+            raise too_large(path, limit)
         data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(_GZIPPED) else data
+        return _unpacked(data, limit, path) if data.startswith(_GZIPPED) else data
+
+
+def _unpacked(data: bytes, limit: int, path: Path) -> bytes:
+    """Unpack all members of a gzipped file, up to a limit."""
+    if _may_exceed(data, limit) and _unpacked_size(data, limit) > limit:
+        raise too_large(path, limit)
+    parts: list[bytes] = []
+    left = limit
+    while data.startswith(_GZIPPED):
+        member = zlib.decompressobj(wbits=_GZIP_BITS)
+        parts.append(member.decompress(data, left + 1))
+        left -= len(parts[-1])
+        if left < 0:
+            raise too_large(path, limit)
+        if not member.eof:
+            raise EOFError("the compressed file ended before its end was marked")
+        # Zeros fill up the end of some files.
+        data = member.unused_data.lstrip(b"\0")
+    if data:
+        raise gzip.BadGzipFile("not a gzipped file to its end")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _may_exceed(data: bytes, limit: int) -> bool:
+    """Tell whether packed data could hold more than the limit, as far as its start tells."""
+    if len(data) * _MOST_RATIO <= limit:
+        return False
+    start = data[:_PROBE_BYTES]
+    return _unpacked_size(start, limit) * len(data) > limit * len(start)
+
+
+def _unpacked_size(data: bytes, limit: int) -> int:
+    """Count what packed data holds, until it is more than the limit, without keeping it."""
+    total, member = 0, zlib.decompressobj(wbits=_GZIP_BITS)
+    with suppress(zlib.error):
+        # In pieces, since zlib copies all that it has not unpacked yet. What is broken is found when it is read.
+        for start in range(0, len(data), _PIECE_BYTES):
+            piece = data[start : start + _PIECE_BYTES]
+            while piece and total <= limit:
+                total += len(member.decompress(piece, _BLOCK_BYTES))
+                piece = member.unconsumed_tail
+                if member.eof:
+                    piece = member.unused_data.lstrip(b"\0")
+                    member = zlib.decompressobj(wbits=_GZIP_BITS)
+    return total
 
 
 def codec_name(encoding: str, path: Path) -> str:
@@ -118,8 +182,16 @@ def data_lines(path: Path, *, encoding: str, comments: bool) -> Iterator[tuple[i
     with opened(path) as binary, io.TextIOWrapper(binary, encoding=codec, newline="\n") as file:
         _refuse_other_than_text(binary.read(_HEAD_BYTES), codec, path)
         binary.seek(0)
+        limit = left = max_bytes()
+        longest = min(limit, _LONGEST_LINE) + 1
         try:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(lambda: file.readline(longest), ""), start=1):
+                left -= len(line)
+                if len(line) == longest:
+                    got = f"one of more than {longest - 1:,} characters"
+                    raise InputError(expected="lines of text", got=got, path=path, line=number)
+                if left < 0:
+                    raise too_large(path, limit)
                 text = (line.removeprefix(_MARK) if number == 1 else line).rstrip("\r\n")
                 content = text.strip(BLANKS)
                 if content and not (comments and content.startswith("#")):

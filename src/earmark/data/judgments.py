@@ -7,6 +7,7 @@ before the assessors (it is in the pool) but not judged.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,8 @@ from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 
 Aggregation = Literal["mean", "median", "majority"]
+UNNAMED = "unnamed"
+"""Who gave the answers that name no assessor, where others do."""
 COLUMNS = ("query", "document", "gain", "assessor", "time", "sampled", "sequence", "key")
 
 
@@ -40,12 +43,15 @@ class Judgments(Display):
         The scale was not stated but guessed from the gains.
     replaced : int
         How many rows were left out because their assessor judged the same item again (:func:`current_answers`).
+    unanswered : int
+        How many rows of the files have no gain and were left out: questions that nobody has answered yet.
     """
 
     frame: pl.DataFrame
     scale: Scale
     scale_guessed: bool = False
     replaced: int = 0
+    unanswered: int = 0
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, *, scale: Scale | None = None) -> Judgments:
@@ -94,6 +100,9 @@ class Judgments(Display):
     def merged(self, *others: Judgments) -> Judgments:
         """Put judgments of several files together by the rule of :func:`current_answers`; their order changes nothing.
 
+        A row that is in several of them counts once. Where some name assessors, rows that do not are answers of one
+        assessor, who is called `UNNAMED`.
+
         Parameters
         ----------
         *others : Judgments
@@ -113,18 +122,25 @@ class Judgments(Display):
         >>> first.merged(Judgments.from_frame(second)).frame["gain"].to_list()
         [40.0, 1.0]
         """
-        stated = [one.scale for one in (self, *others) if not one.scale_guessed]
+        parts = (self, *others)
+        stated = [one.scale for one in parts if not one.scale_guessed]
         if len(set(stated)) > 1:
             raise ParameterError(f"judgments on the scale {stated[0]} cannot be merged with judgments on {stated[1]}")
-        frames = [one.frame.with_columns(_moment(one.frame)) for one in (self, *others)]
+        frames = [one.frame.with_columns(_moment(one.frame)) for one in parts]
         frame = pl.concat(frames, how="diagonal_relaxed")
         if "sampled" in frame.columns:
             frame = frame.with_columns(pl.col("sampled").fill_null(False))
-        merged = Judgments.from_frame(frame, scale=stated[0] if stated else None)
-        return replace(merged, replaced=merged.replaced + sum(one.replaced for one in (self, *others)))
+        if "assessor" in frame.columns:
+            frame = frame.with_columns(pl.col("assessor").fill_null(UNNAMED))
+        merged = Judgments.from_frame(frame.unique(maintain_order=True), scale=stated[0] if stated else None)
+        return replace(
+            merged,
+            replaced=merged.replaced + sum(one.replaced for one in parts),
+            unanswered=sum(one.unanswered for one in parts),
+        )
 
     def notes(self) -> list[str]:
-        """Say what a reader has to know: a scale that was guessed, and answers that were replaced."""
+        """Say what a reader has to know: a scale that was guessed, answers that were replaced, items nobody judged."""
         said = []
         if self.scale_guessed:
             levels = "any number from " if self.scale.continuous else ""
@@ -132,6 +148,11 @@ class Judgments(Display):
             said.append(f"scale guessed: {self.scale} ({ends}); name it with --scale")
         if self.replaced:
             said.append(f"{counted(self.replaced, 'answer')} left out: the same assessor judged the item again")
+        if self.unanswered:
+            said.append(f"{counted(self.unanswered, 'row')} without a gain left out: not judged")
+        negative = int((self.frame["gain"] < 0).sum())
+        if negative:
+            said.append(f"{counted(negative, 'document')} with a negative gain: not judged, as in trec_eval")
         return said
 
     def __len__(self) -> int:
@@ -155,6 +176,12 @@ class Judgments(Display):
     def _summary(self) -> Summary:
         """Show the first of them."""
         return Summary(str(self), [DisplayTable(self.frame, most=5)])
+
+
+def merge_judgments(parts: Sequence[Judgments], *, unanswered: int = 0) -> Judgments:
+    """Put the judgments of one file or more together, with rows that nobody answered; see :meth:`Judgments.merged`."""
+    merged = parts[0].merged(*parts[1:]) if len(parts) > 1 else parts[0]
+    return replace(merged, unanswered=merged.unanswered + unanswered)
 
 
 def off_scale_row(frame: pl.DataFrame, scale: Scale) -> int | None:

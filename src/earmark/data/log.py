@@ -51,7 +51,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.judgments import Judgments, current_answers
+from earmark.data.judgments import UNNAMED, Judgments, current_answers
 from earmark.data.scales import Scale
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
@@ -108,9 +108,6 @@ SCHEMA: dict[str, Any] = {
 ``key`` is made by the client: an event with a known key is not added again. ``expected`` is the answer that a trap
 expects; answers with it say something about their assessor and never count as judgments.
 """
-
-UNNAMED = "unnamed"
-"""Who gave the answers that name no assessor, where others do."""
 
 _CANONICAL = ("time", "query", "document", "other", "assessor", "kind", "gain", "choice", "strength")
 _ITEM = ("query", "document", "other")

@@ -17,9 +17,22 @@ import numpy as np
 import polars as pl
 
 from earmark.data.files import BLANKS, first_data_line, require_file, words
+from earmark.data.gains import JudgedTable, read_gains
 from earmark.data.ground_truth import Cliques, OrderedGroups
-from earmark.data.judgments import COLUMNS, Judgments, current_answers, off_scale_row
+from earmark.data.judgment_sources import judgment_files
+from earmark.data.judgments import COLUMNS, Judgments, current_answers, merge_judgments, off_scale_row
+from earmark.data.layouts import judgments_layout, run_layout
 from earmark.data.metadata import Metadata
+from earmark.data.named_columns import (
+    find_column,
+    has_names,
+    no_column,
+    refuse_nested,
+    rename_columns,
+    times,
+    whole_numbers,
+    yes_or_no,
+)
 from earmark.data.runs import BadRow, Order, Runs, build_runs, check_order, join_runs
 from earmark.data.scales import Scale, guess_scale
 from earmark.data.table_files import Layout, is_parquet, read_layout, read_named
@@ -27,38 +40,6 @@ from earmark.data.tables import Table, id_cells, number_cells
 from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]
-
-TREC_RUN = Layout(
-    {"query": False, "Q0": False, "document": False, "rank": False, "score": True, "tag": False},
-    open_ended=True,
-    comments=True,
-    unused=("Q0", "rank"),
-)
-TREC_RUN_BY_RANK = replace(TREC_RUN, unused=("Q0",))
-TREC_QRELS = Layout(
-    {"query": False, "iteration": False, "document": False, "gain": True},
-    comments=True,
-    unused=("iteration",),
-)
-
-# The names that other programs give our columns.
-_ALIASES = {
-    "query": ("query", "query_id", "queryid", "qid", "q_id", "topic"),
-    "document": ("document", "document_id", "doc_id", "docid", "docno", "doc"),
-    "system": ("system", "system_id", "run", "run_id", "tag", "name"),
-    "gain": ("gain", "relevance", "rel", "label", "judgment"),
-    "score": ("score", "sim", "similarity"),
-    "rank": ("rank", "position"),
-    "group": ("group", "clique", "work", "label"),
-    "assessor": ("assessor", "worker", "annotator"),
-    "time": ("time", "timestamp"),
-    "sampled": ("sampled",),
-    "sequence": ("sequence",),
-    "key": ("key",),
-    "artist": ("artist",),
-    "genre": ("genre",),
-}
-_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def read_runs(paths: AnyPath | Iterable[AnyPath], *, order: Order = "score", encoding: str = "utf-8") -> Runs:
@@ -87,7 +68,23 @@ def read_runs(paths: AnyPath | Iterable[AnyPath], *, order: Order = "score", enc
     # A few at a time: while polars parses one file on all cores, another is read and a third put in order.
     with ThreadPoolExecutor(max_workers=3) as pool:
         parts = list(pool.map(lambda file: _read_run(file, order=order, encoding=encoding), files))
+    if len(parts) > 1:
+        _refuse_judgments(parts, files)
     return join_runs(_with_distinct_names(parts, files))
+
+
+def _is_of_judgments(path: Path, got: str) -> InputError:
+    hint = "name judgments with --judgments, and repeat the option before every file: -j a.csv -j b.csv"
+    return InputError(expected="a run", got=got, path=path, hint=hint)
+
+
+def _refuse_judgments(parts: list[Runs], files: Sequence[Path]) -> None:
+    """Refuse a file of three columns whose systems are the queries of the other files: they are judgments."""
+    queries = [frozenset(part.queries) for part in parts]
+    for place, (part, file) in enumerate(zip(parts, files, strict=True)):
+        others = frozenset().union(*queries[:place], *queries[place + 1 :])
+        if others.issuperset(part.systems) and not others & queries[place]:
+            raise _is_of_judgments(file, f"what looks like judgments: its systems are queries, '{part.systems[0]}'")
 
 
 def _with_distinct_names(parts: list[Runs], files: Sequence[Path]) -> list[Runs]:
@@ -119,14 +116,17 @@ def _stem(path: Path) -> str:
 def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
     system: pl.Series | str = _stem(path)
     score = rank = None
-    if _has_names(path, encoding):
-        table = _rename(read_named(path, encoding=encoding), ("query", "document"), ("system", "score", "rank"))
+    if has_names(path, encoding):
+        named = read_named(path, encoding=encoding)
+        table = rename_columns(named, ("query", "document"), ("system", "score", "rank"))
+        if not {"system", "score", "rank"} & set(table.frame.columns) and find_column(named.frame.columns, "gain"):
+            raise _is_of_judgments(path, f"a file of judgments (columns {', '.join(named.frame.columns)})")
         system = id_cells(table, "system") if "system" in table.frame.columns else system
         score = number_cells(table, "score") if "score" in table.frame.columns else None
         rank = number_cells(table, "rank") if "rank" in table.frame.columns else None
         query, document = id_cells(table, "query"), id_cells(table, "document")
     else:
-        layout = _run_layout(path, encoding, order)
+        layout = run_layout(path, encoding, order)
         table = read_layout(path, layout, encoding=encoding)
         if "tag" in layout.columns:
             tags = table.frame["tag"]
@@ -145,56 +145,75 @@ def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
         raise table.error(bad.row, expected=bad.expected, got=bad.got) from None
 
 
-def _run_layout(path: Path, encoding: str, order: Order) -> Layout:
-    number, line = first_data_line(path, encoding=encoding, comments=True)
-    cells = words(line)
-    for separator, count in (("\t", line.count("\t") + 1), (" ", len(cells))):
-        if count == 3:
-            return Layout({"system": False, "query": False, "document": False}, separator=separator, comments=True)
-    if len(cells) < 6:
-        raise InputError(
-            expected="6 columns (query Q0 document rank score tag) or 3 (system query document)",
-            got=f"{len(cells)} ({line[:60]!r})",
-            path=path,
-            line=number,
-        )
-    return TREC_RUN_BY_RANK if order == "rank" else TREC_RUN
-
-
-def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str = "utf-8") -> Judgments:
+def read_judgments(
+    path: AnyPath | Iterable[AnyPath], *, scale: Scale | None = None, encoding: str = "utf-8"
+) -> Judgments:
     """Read judgments: TREC qrels, three columns ``query document gain``, or CSV/Parquet with these columns.
 
     Parameters
     ----------
-    path : path
-        The file. CSV and Parquet may also have columns ``assessor``, ``time``, ``sampled``, ``sequence`` (the order of
-        answers) and ``key`` (of a question in a work package); a row without a gain is a question not answered yet and
-        does not count. Of several answers of one assessor about an item, the latest counts
-        (:func:`~earmark.data.judgments.current_answers`).
+    path : path or paths
+        Files, folders of files, or patterns such as ``answers/*.csv``; a file that is named twice counts once. CSV and
+        Parquet may also have columns ``assessor``, ``time``, ``sampled``, ``sequence`` (the order of answers) and
+        ``key`` (of a question in a work package). A row without a gain, or with ``n/a``, is a question not answered yet
+        and does not count. Of several answers of one assessor about an item, the latest counts, whichever file it is
+        in; answers of different assessors are all kept (:func:`~earmark.data.judgments.current_answers`).
     scale : Scale, optional
-        The judging scale; guessed from the gains where it is not given.
+        The judging scale; guessed from all gains where it is not given.
     encoding : str
-        The text encoding of the file.
+        The text encoding of the files.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and mostly the line, that cannot be used.
     """
-    file = require_file(path)
-    if _has_names(file, encoding):
-        optional = ("assessor", "time", "sampled", "sequence", "key")
-        table = _answered(_rename(read_named(file, encoding=encoding), ("query", "document", "gain"), optional))
-        frame = table.frame.with_columns(
-            id_cells(table, "query"), id_cells(table, "document"), pl.Series("gain", number_cells(table, "gain"))
-        )
-        if "assessor" in frame.columns:
-            frame = frame.with_columns(id_cells(table, "assessor"))
-        if "sampled" in frame.columns:
-            frame = frame.with_columns(_yes_or_no(table, "sampled"))
-        if "sequence" in frame.columns:
-            frame = frame.with_columns(_whole_numbers(table, "sequence"))
-        if "key" in frame.columns:
-            frame = frame.with_columns(pl.col("key").cast(pl.String))
-        table = Table(frame, table.path, table.line_of)
-    else:
-        line = first_data_line(file, encoding=encoding, comments=True)[1]
-        table = read_layout(file, _judgments_layout(line), encoding=encoding)
+    files = judgment_files(path)
+    parts = [_read_judgment_table(file, encoding) for file in files]
+    unanswered = sum(part.unanswered for part in parts)
+    tables = [part.table for part in parts if part.table.frame.height]
+    if not tables:
+        where = files[0] if len(files) == 1 else None
+        got = "a file in which no gain is filled in" if where else f"{len(files):,} files in which no gain is filled in"
+        raise InputError(expected="judgments", got=got, path=where)
+    return merge_judgments([_on_scale(table, scale) for table in tables], unanswered=unanswered)
+
+
+def _read_judgment_table(file: Path, encoding: str) -> JudgedTable:
+    """Read the rows of one file that have a gain, and count the others."""
+    if not has_names(file, encoding):
+        layout = judgments_layout(file, encoding)
+        qrels = "iteration" in layout.columns
+        try:
+            table = read_layout(file, layout, encoding=encoding)
+        except InputError:
+            # Gains that are no plain numbers: what they mean is found out from their text.
+            empty = ("gain",) if layout.separator == "\t" else ()
+            as_text = replace(layout, columns=layout.columns | {"gain": False}, optional=empty)
+            table = read_layout(file, as_text, encoding=encoding)
+        return read_gains(table, qrels=qrels)
+    named = read_named(file, encoding=encoding)
+    optional = ("assessor", "time", "sampled", "sequence", "key")
+    # Qrels that another program wrote with names have the column that nobody uses, too.
+    qrels = "iteration" in [name.strip().lower() for name in named.frame.columns]
+    judged = read_gains(rename_columns(named, ("query", "document", "gain"), optional), qrels=qrels)
+    table = judged.table
+    frame = table.frame.with_columns(id_cells(table, "query"), id_cells(table, "document"))
+    if "assessor" in frame.columns:
+        frame = frame.with_columns(id_cells(table, "assessor"))
+    if "time" in frame.columns:
+        frame = frame.with_columns(times(table, "time"))
+    if "sampled" in frame.columns:
+        frame = frame.with_columns(yes_or_no(table, "sampled"))
+    if "sequence" in frame.columns:
+        frame = frame.with_columns(whole_numbers(table, "sequence"))
+    if "key" in frame.columns:
+        frame = frame.with_columns(pl.col("key").cast(pl.String))
+    return JudgedTable(Table(frame, table.path, table.line_of), judged.unanswered)
+
+
+def _on_scale(table: Table, scale: Scale | None) -> Judgments:
+    """Make judgments of the rows of one file, all of them on the scale."""
     gains = table.frame["gain"].to_numpy()
     try:
         known = scale or guess_scale(gains)
@@ -212,31 +231,11 @@ def read_judgments(path: AnyPath, *, scale: Scale | None = None, encoding: str =
     return Judgments(current, known, scale is None, frame.height - current.height)
 
 
-def _judgments_layout(line: str) -> Layout:
-    """Tell TREC qrels from a plain table of three columns by a line of it."""
-    three = {"query": False, "document": False, "gain": True}
-    if line.count("\t") == 2:
-        return Layout(three, separator="\t", comments=True)
-    return Layout(three, comments=True) if len(words(line)) == 3 else TREC_QRELS
-
-
-def _answered(table: Table) -> Table:
-    """Leave out rows whose gain is empty: questions that nobody has answered yet."""
-    gain = table.frame["gain"]
-    empty = gain.cast(pl.String).str.strip_chars().fill_null("") == ""
-    if not empty.any():
-        return table
-    if empty.all():
-        raise InputError(expected="judgments", got="a file in which no gain is filled in", path=table.path)
-    rows = (~empty).arg_true()
-    return Table(table.frame.filter(~empty), table.path, lambda row: table.line_of(int(rows[row])))
-
-
 def read_cliques(path: AnyPath, *, encoding: str = "utf-8") -> Cliques:
     """Read cliques (versions of one work): ``document group`` per line, or CSV/Parquet with these columns."""
     file = require_file(path)
-    if _has_names(file, encoding, required=("document", "group")):
-        table = _rename(read_named(file, encoding=encoding), ("document", "group"), ())
+    if has_names(file, encoding, required=("document", "group")):
+        table = rename_columns(read_named(file, encoding=encoding), ("document", "group"), ())
     else:
         tabs = first_data_line(file, encoding=encoding, comments=True)[1].count("\t") == 1
         layout = Layout({"document": False, "group": False}, separator="\t" if tabs else " ", comments=True)
@@ -254,8 +253,8 @@ def read_cliques(path: AnyPath, *, encoding: str = "utf-8") -> Cliques:
 def read_groups(path: AnyPath, *, encoding: str = "utf-8") -> OrderedGroups:
     """Read ordered groups: ``query document group`` (group 1 comes first), perhaps with a leading tag column."""
     file = require_file(path)
-    if _has_names(file, encoding):
-        table = _rename(read_named(file, encoding=encoding), ("query", "document", "group"), ())
+    if has_names(file, encoding):
+        table = rename_columns(read_named(file, encoding=encoding), ("query", "document", "group"), ())
     else:
         columns = {"query": False, "document": False, "group": False}
         line = first_data_line(file, encoding=encoding, comments=True)[1]
@@ -286,11 +285,11 @@ def read_groups(path: AnyPath, *, encoding: str = "utf-8") -> OrderedGroups:
 def read_metadata(path: AnyPath, *, encoding: str = "utf-8") -> Metadata:
     """Read metadata: a table with a column ``document``, or headerless lines ``document artist genre``."""
     file = require_file(path)
-    if _has_names(file, encoding, required=("document",)):
+    if has_names(file, encoding, required=("document",)):
         named = read_named(file, encoding=encoding)
-        found = _find_column(named.frame.columns, "document")
+        found = find_column(named.frame.columns, "document")
         if found is None:
-            raise _no_column("document", named)
+            raise no_column("document", named)
         table = Table(named.frame.rename({found: "document"}), named.path, named.line_of)
     else:
         line = first_data_line(file, encoding=encoding, comments=False)[1]
@@ -306,9 +305,7 @@ def read_metadata(path: AnyPath, *, encoding: str = "utf-8") -> Metadata:
         row = int(again[0])
         raise table.error(row, expected="every document once", got=f"'{documents[row]}' again")
     attributes = [column for column in table.frame if column.name != "document"]
-    nested = next((column for column in attributes if column.dtype.is_nested()), None)
-    if nested is not None:
-        raise InputError(expected=f"one value in each cell of '{nested.name}'", got=str(nested.dtype), path=path)
+    refuse_nested(table, [column.name for column in attributes])
     return Metadata(pl.DataFrame([documents, *(column.cast(pl.String).replace("", None) for column in attributes)]))
 
 
@@ -323,77 +320,4 @@ def has_gains(path: AnyPath, *, encoding: str = "utf-8") -> bool:
     else:
         _, header = first_data_line(file, encoding=encoding, comments=False)
         columns = [cell.strip(BLANKS).strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
-    return all(_find_column(columns, name) is not None for name in ("document", "gain"))
-
-
-def _has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", "document")) -> bool:
-    """Tell whether the columns of a file have names: a Parquet file, or a header that names the required ones."""
-    if is_parquet(path):
-        return True
-    number, header = first_data_line(path, encoding=encoding, comments=False)
-    cells = [cell.strip().strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
-    named = all(_find_column(cells, name) is not None for name in required)
-    if len(cells) == 1 and len(required) > 1 and all(_find_column(words(header), name) for name in required):
-        raise InputError(
-            expected="tabs or commas between columns that have names",
-            got=f"blanks ({header[:60]!r})",
-            path=path,
-            line=number,
-        )
-    csv = path.name.lower().removesuffix(".gz").endswith(".csv")
-    if csv and not named:
-        raise InputError(
-            expected=f"a header with the columns {', '.join(required)}",
-            got=repr(header[:60]),
-            path=path,
-            line=number,
-        )
-    return named
-
-
-def _find_column(columns: Sequence[str], wanted: str) -> str | None:
-    lowered = {name.strip().lower(): name for name in reversed(columns)}
-    return next((lowered[alias] for alias in _ALIASES[wanted] if alias in lowered), None)
-
-
-def _rename(table: Table, required: Sequence[str], optional: Sequence[str]) -> Table:
-    """Give the columns our names; complain about the ones that are not there."""
-    renames: dict[str, str] = {}
-    for wanted in (*required, *optional):
-        remaining = [name for name in table.frame.columns if name not in renames]
-        actual = _find_column(remaining, wanted)
-        if actual is not None:
-            renames[actual] = wanted
-        elif wanted in required:
-            raise _no_column(wanted, table)
-    return Table(table.frame.select(pl.col(old).alias(new) for old, new in renames.items()), table.path, table.line_of)
-
-
-def _no_column(wanted: str, table: Table) -> InputError:
-    got = f"columns {', '.join(table.frame.columns)}"
-    return InputError(expected=f"a column '{wanted}'", got=got, path=table.path)
-
-
-def _whole_numbers(table: Table, name: str) -> pl.Series:
-    """Return a column of whole numbers, null where a cell is empty."""
-    column = table.frame[name]
-    cells = column.str.strip_chars(BLANKS).replace("", None) if column.dtype == pl.String else column
-    values = cells.cast(pl.Int64, strict=False)
-    bad = (values.is_null() & cells.is_not_null()).arg_true()
-    if bad.len():
-        raise table.error(int(bad[0]), expected=f"a whole number as {name}", got=f"'{cells[int(bad[0])]}'")
-    return values
-
-
-def _yes_or_no(table: Table, name: str) -> pl.Series:
-    """Return a column of truth values, null where a cell is empty."""
-    column = table.frame[name]
-    if column.dtype == pl.Boolean:
-        return column
-    text = column.cast(pl.String).str.strip_chars(BLANKS).str.to_lowercase().replace("", None)
-    truth = text.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
-    wrong = (truth.is_null() & text.is_not_null()).arg_true()
-    if wrong.len():
-        row = int(wrong[0])
-        raise table.error(row, expected=f"true or false as {name}", got=f"'{column[row]}'")
-    return truth
+    return all(find_column(columns, name) is not None for name in ("document", "gain"))

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from earmark.errors import ParameterError
 
 _FEW_LEVELS = 11
+# Beliefs give every level of every item a probability; on a finer scale, levels mean no more than any number does.
+_MOST_LEVELS = 10_000
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,10 @@ class Scale:
 
 
 def _integers(top: int, name: str | None = None) -> Scale:
+    if top > _MOST_LEVELS:
+        raise ParameterError(
+            f"a scale has at most {_MOST_LEVELS:,} levels above 0, got 0..{top}: 0.0..{top}.0 is any number up to there"
+        )
     return Scale(name or f"0..{top}", tuple(float(gain) for gain in range(top + 1)))
 
 

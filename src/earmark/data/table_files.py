@@ -12,8 +12,9 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ from earmark.data.tables import Table, parse_number
 from earmark.errors import InputError
 
 _SCAN_BYTES = 1 << 18
+# The byte-order mark of a file that was put after another one.
+_MARK = "\ufeff"
 _COMMENT = re.compile(rb"\n#[^\n]*")
 _ALL_TO_BLANKS = bytes.maketrans(BLANKS.encode(), b" " * len(BLANKS))
 
@@ -242,7 +245,7 @@ def _read_csv(path: Path, encoding: str) -> Table:
 
     def line_of(row: int) -> int:
         again = to_utf8(read_bytes(path), encoding, path)
-        return next(islice(_csv_records(again, separator, path), row + 1, None))[0]
+        return next(islice(_data_records(again, separator, path), row, None))[0]
 
     number, cells = next(_csv_records(data, separator, path))
     names = [cell.strip(BLANKS) for cell in cells]
@@ -251,12 +254,37 @@ def _read_csv(path: Path, encoding: str) -> Table:
         raise InputError(expected="columns with different names", got=f"'{twice}' twice", path=path, line=number)
     # A column without a name is often a row number that a program added; nothing asks for it.
     names = [name or f"column {place}" for place, name in enumerate(names, start=1)]
-    try:
-        frame = pl.read_csv(data, separator=separator, infer_schema=False, skip_lines=number - 1)
-    except pl.exceptions.PolarsError:
-        frame = _parse_csv_carefully(_csv_records(data, separator, path), names, path)
+    frame = None
+    # Polars would take a lone CR for part of a cell, and so would run two lines together.
+    if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
+        with suppress(pl.exceptions.PolarsError):
+            frame = pl.read_csv(data, separator=separator, infer_schema=False, skip_lines=number - 1)
+    if frame is None or frame.width != len(names):
+        frame = _parse_csv_carefully(_data_records(data, separator, path), names, path, separator)
     frame.columns = names
-    return Table(restore_formulas(_without_empty_rows(frame)), str(path), line_of)
+    return Table(restore_formulas(_without_headers(_without_empty_rows(frame), cells)), str(path), line_of)
+
+
+def _without_headers(frame: pl.DataFrame, header: list[str]) -> pl.DataFrame:
+    """Leave out rows that repeat the header, as files have that were put together from several."""
+    cells = _as_header(header)
+    # Comparing all cells as they are is fast, and mostly shows that there is nothing to look for.
+    first = {header[0], cells[0], cells[0].upper(), cells[0].capitalize()}
+    if not frame.to_series(0).is_in([*first, *(_MARK + one for one in first)]).any():
+        return frame
+
+    def is_name(place: int) -> pl.Series:
+        column = frame.to_series(place).fill_null("")
+        return column.str.strip_chars(BLANKS + _MARK).str.to_lowercase() == cells[place]
+
+    repeats = is_name(0)
+    for place in range(1, frame.width):
+        repeats &= is_name(place)
+    return frame.filter(~repeats)
+
+
+def _as_header(cells: list[str]) -> list[str]:
+    return [cell.strip(BLANKS + _MARK).lower() for cell in cells]
 
 
 def _without_empty_rows(frame: pl.DataFrame) -> pl.DataFrame:
@@ -269,10 +297,18 @@ def _without_empty_rows(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(~pl.all_horizontal(is_empty(pl.all())))
 
 
+def _data_records(data: bytes, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of every record that is neither empty nor the header, wherever that stands."""
+    records = _csv_records(data, separator, path)
+    header = _as_header(next(records)[1])
+    return (record for record in records if _as_header(record[1]) != header)
+
+
 def _csv_records(data: bytes, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the cells of every record that is not empty, the header first."""
     line = 1
-    with io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="") as text:
+    # Only a newline ends a line, so that a CR amid a line is found and not taken for an end.
+    with io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n") as text:
         reader = csv.reader(text, delimiter=separator, strict=True)
         try:
             for cells in reader:
@@ -280,17 +316,34 @@ def _csv_records(data: bytes, separator: str, path: Path) -> Iterator[tuple[int,
                     yield line, cells
                 line = reader.line_num + 1
         except csv.Error as error:
+            if "new-line character" in str(error):
+                how = "save the file again with other line endings"
+                raise InputError(
+                    expected="lines that end in LF or CRLF", got="a CR amid a line", path=path, line=line, hint=how
+                ) from None
             raise InputError(expected="cells and their quotes", got=str(error), path=path, line=line) from None
         except UnicodeDecodeError:
             decode(data, "utf-8", path)
             raise
 
 
-def _parse_csv_carefully(records: Iterator[tuple[int, list[str]]], names: list[str], path: Path) -> pl.DataFrame:
+def _parse_csv_carefully(
+    records: Iterator[tuple[int, list[str]]], names: list[str], path: Path, separator: str
+) -> pl.DataFrame:
     rows = []
-    for number, cells in islice(records, 1, None):
+    for number, cells in records:
         if len(cells) > len(names):
             expected, got = f"at most {len(names)} cells, as in the header", str(len(cells))
-            raise InputError(expected=expected, got=got, path=path, line=number)
+            hint = _hint_about_commas(cells) if separator == "," else None
+            raise InputError(expected=expected, got=got, path=path, line=number, hint=hint)
         rows.append([cell or None for cell in cells] + [None] * (len(names) - len(cells)))
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def _hint_about_commas(cells: list[str]) -> str | None:
+    """Say how a number with a decimal comma is written, where two cells in a row could be one."""
+    for whole, fraction in pairwise(cells):
+        if whole.strip(BLANKS).isdecimal() and fraction.strip(BLANKS).isdecimal():
+            number = f"{whole.strip(BLANKS)},{fraction.strip(BLANKS)}"
+            return f'a decimal comma? write {number.replace(",", ".")} or "{number}" in quotes'
+    return None

@@ -107,12 +107,23 @@ def write_judgments(judgments: Judgments, path: AnyPath, *, format: FileFormat |
     InputError
         If an id holds white space that the format cannot hold, or there is no such folder.
     ParameterError
-        If an item has several judgments and the format cannot say whose they are.
+        If an item has several judgments and the format cannot say whose they are, or gains are negative and it cannot
+        say that these items were not judged.
     """
     chosen, packed = _format_of(path, format)
     frame = judgments.frame.select([name for name in COLUMNS if name in judgments.frame.columns])
+    unjudged = bool((frame["gain"] < 0).any())
+    if unjudged and chosen == "tsv":
+        raise ParameterError(
+            f"{os.fspath(path)}: negative gains, which mean not judged, are for TREC qrels: write .csv, .parquet, or a "
+            "name with another ending for qrels"
+        )
     if chosen in ("csv", "parquet"):
-        _write_named(frame, path, chosen, packed=packed)
+        if unjudged:
+            # The column of TREC qrels, by which readers know that a negative gain is no mistake.
+            frame = frame.with_columns(iteration=pl.lit(0))
+        gain = _without_fraction(frame["gain"]) if chosen == "csv" else frame["gain"]
+        _write_named(frame.with_columns(gain), path, chosen, packed=packed)
         return
     ids = {"query": frame["query"], "document": frame["document"]}
     _refuse_unwritable(ids, first="query", blanks=chosen == "tsv", path=path)

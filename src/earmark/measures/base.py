@@ -31,6 +31,8 @@ from earmark.errors import ParameterError
 from earmark.measures.foreign_names import split_names, translate
 from earmark.registry import Registry, show_number
 
+MOST_RANKS = 10_000_000
+"""The largest cutoff: no list is that long, and some measures add up all ranks within it."""
 Needs = Literal["relevance", "gain", "order"]
 
 
@@ -63,6 +65,10 @@ class Measure:
     def __post_init__(self) -> None:
         if self.cutoff is not None and self.cutoff < 1:
             raise ParameterError(f"{self.name}@{self.cutoff}: a cutoff is 1 or more")
+        if self.cutoff is not None and self.cutoff > MOST_RANKS:
+            raise ParameterError(
+                f"{self.name}@{self.cutoff}: a cutoff is at most {MOST_RANKS:,}; without one, whole lists count"
+            )
         if self.cutoff is None and self.cutoff_required:
             raise ParameterError(f"{self.name} needs a cutoff, for example {self.name}@10")
 
@@ -199,7 +205,7 @@ def parse(text: str) -> Measure:
         at = re.fullmatch(r"\s*@\s*(\d+)\s*", rest)
         if not at:
             raise ParameterError(f"'{text}': expected a cutoff such as @10 after the name, got '{rest.strip()}'")
-        cutoff = int(at[1])
+        cutoff = _read_cutoff(at[1])
     return _build(name, arguments, cutoff, text)
 
 
@@ -220,11 +226,16 @@ def _build(name: str, arguments: list[str], cutoff: int | None, text: str) -> Me
     meant = _ALIASES.get(name.lower(), name.lower())
     trec = _TREC_CUTOFF.match(meant)
     if trec and trec[1] in _ALIASES and cutoff is None:
-        meant, cutoff = _ALIASES[trec[1]], int(trec[2])
+        meant, cutoff = _ALIASES[trec[1]], _read_cutoff(trec[2])
     measure = MEASURES.get(meant)
     if measure is None:
         raise MEASURES.unknown(name, aliases=_ALIASES)
     return measure(**_read_arguments(measure, arguments, text), cutoff=cutoff)
+
+
+def _read_cutoff(digits: str) -> int:
+    # Python refuses to read thousands of digits; a few of them are too large already.
+    return int(digits.lstrip("0")[:20] or 0)
 
 
 def _read_arguments(measure: type[Measure], arguments: list[str], text: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import polars as pl
 
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.files import replacing, require_file, saying_why_not
+from earmark.data.json_text import parse_json
 from earmark.errors import InputError, ParameterError
 from earmark.media.checks import PROBLEMS, file_hash
 from earmark.media.originals import DOCUMENT, QUERY, TWIN
@@ -250,7 +251,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     path = require_file(root / FOLDER / FILE)
     try:
         with saying_why_not(path):
-            given = json.loads(path.read_bytes())
+            given = parse_json(path.read_bytes())
         if given["format"] != FORMAT:
             hint = "it was written by another version of earmark: prepare the media again"
             raise InputError(expected=f"format {FORMAT}", got=str(given["format"]), path=path, hint=hint)

@@ -13,6 +13,7 @@ collections with content has.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,6 +30,7 @@ from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
 from earmark.data.files import replacing
+from earmark.data.json_text import parse_json
 from earmark.data.scales import Scale
 from earmark.errors import InputError, NotConverged, ParameterError
 from earmark.predictors.covariates import Covariates, covariates
@@ -128,7 +130,7 @@ class HierarchicalPrior:
 
         Raises
         ------
-        AttributeError, KeyError, TypeError, ValueError
+        AttributeError, KeyError, TypeError, ValueError, OverflowError
             If something is missing or no number.
         """
         numbers = [*told["coefficients"].values(), *(one for pair in told["variances"].values() for one in pair)]
@@ -136,11 +138,14 @@ class HierarchicalPrior:
             raise ValueError("coefficients and variances are finite")
         if any(float(spread) <= 0 for _, spread in told["variances"].values()):
             raise ValueError("the standard deviation of a log-variance is above 0")
+        use = tuple(float(share) for share in told.get("level_use", ()))
+        if not all(math.isfinite(share) and share > 0 for share in use):
+            raise ValueError("every share of level_use is a finite number above 0")
         return cls(
             str(told["name"]),
             {str(name): float(value) for name, value in told["coefficients"].items()},
             {str(name): (float(mean), float(spread)) for name, (mean, spread) in told["variances"].items()},
-            tuple(float(share) for share in told.get("level_use", ())),
+            use,
         )
 
     def save(self, path: Path) -> None:
@@ -160,7 +165,7 @@ class HierarchicalPrior:
         """
         hint = "write one with earmark fit --predictor hierarchical"
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
+            told = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(expected="a model", got=error.strerror or str(error), path=path, hint=hint) from None
         except ValueError as error:
@@ -170,7 +175,7 @@ class HierarchicalPrior:
             raise InputError(expected=f"kind '{KIND}'", got=f"{got}", path=path, hint=hint)
         try:
             return cls.from_dict(told)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(expected="name, coefficients and variances", got=repr(error), path=path) from None
 
 

@@ -50,6 +50,7 @@ from numpy.typing import ArrayLike
 
 from earmark.data.arrays import Floats
 from earmark.data.files import replacing
+from earmark.data.json_text import parse_json
 from earmark.errors import InputError, ParameterError
 from earmark.predictors.ordinal_regression import OrdinalModel, predict_levels
 
@@ -201,11 +202,13 @@ def _parse_json(data: bytes, path: str | os.PathLike[str]) -> Any:
         return content
 
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_int=float, object_pairs_hook=without_repeats)
+        return parse_json(data.decode("utf-8-sig"), parse_int=float, object_pairs_hook=without_repeats)
     except UnicodeDecodeError:
         raise InputError(expected="a JSON file in UTF-8", got="other bytes", path=path) from None
     except json.JSONDecodeError as error:
         raise InputError(expected="a JSON file", got=error.msg, path=path, line=error.lineno) from None
+    except ValueError as error:
+        raise InputError(expected="a JSON file", got=str(error), path=path) from None
 
 
 def _from_content(content: Any, path: str | os.PathLike[str]) -> NamedModel:

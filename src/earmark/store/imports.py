@@ -18,8 +18,7 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from earmark.data.judgments import Judgments
-from earmark.data.log import UNNAMED
+from earmark.data.judgments import UNNAMED, Judgments
 from earmark.data.preference_files import read_preferences
 from earmark.data.readers import read_judgments
 from earmark.errors import InputError, ParameterError
@@ -87,7 +86,7 @@ def import_files(folder: CampaignFolder, paths: Sequence[Path], *, assessor: str
     for path in paths:
         if folder.settings.kind == "grade":
             read = read_judgments(path, scale=folder.rules.scale, encoding=encoding)
-            notes += [f"{path.name}: {note}" for note in (*read.notes(), *_unjudged(read.frame))]
+            notes += [f"{path.name}: {note}" for note in read.notes()]
             tables.append((path, _graded(read.frame)))
         elif folder.settings.kind == "order":
             raise ParameterError("rankings are not read from files yet: they are given in the browser")
@@ -277,11 +276,6 @@ def _asked(connection: sa.Connection, campaign: int) -> list[tuple[str, str, str
     from earmark.store.questions import known_questions
 
     return known_questions(connection, campaign).select("query", "document", "other").rows()
-
-
-def _unjudged(frame: pl.DataFrame) -> list[str]:
-    negative = int((frame["gain"] < 0).sum())
-    return [f"{counted(negative, 'row')} with a negative gain, which means unjudged, left out"] if negative else []
 
 
 def _graded(frame: pl.DataFrame) -> pl.DataFrame:

@@ -26,7 +26,8 @@ from earmark.campaign.order_campaign import RANKINGS, OrderProblem
 from earmark.campaign.pairs.campaign import PairProblem
 from earmark.campaign.problem import Problem
 from earmark.campaign.stopping.plain import parse_plain_stop
-from earmark.data.log import UNNAMED, AnswerLog
+from earmark.data.judgments import UNNAMED
+from earmark.data.log import AnswerLog
 from earmark.data.permanent_random_numbers import permanent_numbers
 from earmark.data.preferences import Preferences
 from earmark.data.runs import Runs

@@ -24,8 +24,8 @@ from earmark.campaign.order_campaign import OrderCampaign
 from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
 from earmark.campaign.pairs.candidates import PairAnswers, answers_about
 from earmark.campaign.policies import Proposal
-from earmark.data.judgments import Judgments
-from earmark.data.log import UNNAMED, AnswerLog, Kind
+from earmark.data.judgments import UNNAMED, Judgments
+from earmark.data.log import AnswerLog, Kind
 from earmark.errors import ParameterError
 from earmark.store import kinds
 from earmark.store.desk import Desk

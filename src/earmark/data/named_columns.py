@@ -1,0 +1,164 @@
+"""Tables whose columns have names: which of them are ours, whatever they are called, and what their cells hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from earmark.data.files import BLANKS, first_data_line, words
+from earmark.data.table_files import is_parquet
+from earmark.data.tables import Table
+from earmark.errors import InputError
+
+# The names that other programs give our columns.
+ALIASES = {
+    "query": ("query", "query_id", "queryid", "qid", "q_id", "topic"),
+    "document": ("document", "document_id", "doc_id", "docid", "docno", "doc"),
+    "system": ("system", "system_id", "run", "run_id", "tag", "name"),
+    "gain": ("gain", "relevance", "rel", "label", "judgment"),
+    "score": ("score", "sim", "similarity"),
+    "rank": ("rank", "position"),
+    "group": ("group", "clique", "work", "label"),
+    "assessor": ("assessor", "worker", "annotator"),
+    "time": ("time", "timestamp"),
+    "sampled": ("sampled",),
+    "sequence": ("sequence",),
+    "key": ("key",),
+    "artist": ("artist",),
+    "genre": ("genre",),
+}
+# Ids and numbers are checked by whoever turns them into such.
+_READ_AS_THEY_ARE = ("time", "sampled", "sequence", "key")
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", "document")) -> bool:
+    """Tell whether the columns of a file have names: a Parquet file, or a header that names the required ones."""
+    if is_parquet(path):
+        return True
+    number, header = first_data_line(path, encoding=encoding, comments=False)
+    cells = [cell.strip().strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
+    named = all(find_column(cells, name) is not None for name in required)
+    if len(cells) == 1 and len(required) > 1 and all(find_column(words(header), name) for name in required):
+        raise InputError(
+            expected="tabs or commas between columns that have names",
+            got=f"blanks ({header[:60]!r})",
+            path=path,
+            line=number,
+        )
+    csv = path.name.lower().removesuffix(".gz").endswith(".csv")
+    if csv and not named:
+        raise InputError(
+            expected=f"a header with the columns {', '.join(required)}",
+            got=repr(header[:60]),
+            path=path,
+            line=number,
+        )
+    return named
+
+
+def find_column(columns: Sequence[str], wanted: str) -> str | None:
+    """Return the column that holds what is wanted, by any of its names; None where there is none."""
+    lowered = {name.strip().lower(): name for name in reversed(columns)}
+    return next((lowered[alias] for alias in ALIASES[wanted] if alias in lowered), None)
+
+
+def rename_columns(table: Table, required: Sequence[str], optional: Sequence[str]) -> Table:
+    """Give the columns our names, and leave out the others.
+
+    Raises
+    ------
+    InputError
+        If a required column is not there, or one that is read as it is holds lists, structures or bytes.
+    """
+    renames: dict[str, str] = {}
+    for wanted in (*required, *optional):
+        remaining = [name for name in table.frame.columns if name not in renames]
+        actual = find_column(remaining, wanted)
+        if actual is not None:
+            renames[actual] = wanted
+        elif wanted in required:
+            raise no_column(wanted, table)
+    refuse_nested(table, [old for old, new in renames.items() if new in _READ_AS_THEY_ARE])
+    return Table(table.frame.select(pl.col(old).alias(new) for old, new in renames.items()), table.path, table.line_of)
+
+
+def refuse_nested(table: Table, columns: Sequence[str]) -> None:
+    """Refuse columns, as Parquet files may have, whose cells are no single values.
+
+    Raises
+    ------
+    InputError
+        Naming the first of them.
+    """
+    for name in columns:
+        dtype = table.frame.schema[name]
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise InputError(expected=f"one value in each cell of '{name}'", got=str(dtype), path=table.path)
+
+
+def no_column(wanted: str, table: Table) -> InputError:
+    """Build the error for a column that is not there."""
+    got = f"columns {', '.join(table.frame.columns)}"
+    return InputError(expected=f"a column '{wanted}'", got=got, path=table.path)
+
+
+def whole_numbers(table: Table, name: str) -> pl.Series:
+    """Return a column of whole numbers, null where a cell is empty."""
+    column = table.frame[name]
+    cells = column.str.strip_chars(BLANKS).replace("", None) if column.dtype == pl.String else column
+    values = cells.cast(pl.Int64, strict=False)
+    bad = (values.is_null() & cells.is_not_null()).arg_true()
+    if bad.len():
+        raise table.error(int(bad[0]), expected=f"a whole number as {name}", got=f"'{cells[int(bad[0])]}'")
+    return values
+
+
+def yes_or_no(table: Table, name: str) -> pl.Series:
+    """Return a column of truth values, null where a cell is empty."""
+    column = table.frame[name]
+    if column.dtype == pl.Boolean:
+        return column
+    text = column.cast(pl.String).str.strip_chars(BLANKS).str.to_lowercase().replace("", None)
+    truth = text.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+    wrong = (truth.is_null() & text.is_not_null()).arg_true()
+    if wrong.len():
+        row = int(wrong[0])
+        raise table.error(row, expected=f"true or false as {name}", got=f"'{column[row]}'")
+    return truth
+
+
+def times(table: Table, name: str) -> pl.Series:
+    """Return a column of times: text as it is, else moments, which whole numbers count in seconds or less from 1970.
+
+    Raises
+    ------
+    InputError
+        If the column holds something else.
+    """
+    column = table.frame[name]
+    if column.dtype == pl.Date:
+        return column.cast(pl.Datetime("us"))
+    if column.dtype.is_integer():
+        return epoch_moments(column)
+    if column.dtype not in (pl.String, pl.Null) and not isinstance(column.dtype, pl.Datetime):
+        raise InputError(expected=f"dates or text as {name}", got=f"a column of {column.dtype}", path=table.path)
+    return column.cast(pl.String) if column.dtype == pl.Null else column
+
+
+def epoch_moments(numbers: pl.Series) -> pl.Series:
+    """Return moments in UTC for whole numbers from 1970: seconds, or milli-, micro- or nanoseconds by their size."""
+    count = pl.col(numbers.name).cast(pl.Int64, strict=False)
+    most = count.abs()
+    micro = (
+        pl.when(most < 10**11)
+        .then(count * 1_000_000)
+        .when(most < 10**14)
+        .then(count * 1_000)
+        .when(most < 10**17)
+        .then(count)
+        .otherwise(count // 1_000)
+    )
+    return numbers.to_frame().select(micro.cast(pl.Datetime("us", "UTC"))).to_series().alias(numbers.name)
