@@ -122,8 +122,7 @@ def write_judgments(judgments: Judgments, path: AnyPath, *, format: FileFormat |
         if unjudged:
             # The column of TREC qrels, by which readers know that a negative gain is no mistake.
             frame = frame.with_columns(iteration=pl.lit(0))
-        gain = _without_fraction(frame["gain"]) if chosen == "csv" else frame["gain"]
-        _write_named(frame.with_columns(gain), path, chosen, packed=packed)
+        _write_named(frame, path, chosen, packed=packed)
         return
     ids = {"query": frame["query"], "document": frame["document"]}
     _refuse_unwritable(ids, first="query", blanks=chosen == "tsv", path=path)
