@@ -159,9 +159,9 @@ def test_blanks_and_empty_gains_are_read_as_in_other_commands(cli: Cli, study: P
     assert counts(cli("import", study, some)) == (2, 0, 0, 0)
 
 
-def test_percent_signs_are_no_gains(cli: Cli, study: Path, files: Files) -> None:
+def test_percent_signs_among_plain_gains_are_refused(cli: Cli, study: Path, files: Files) -> None:
     rates = write(files.folder / "1.csv", "q1,a,2", "q1,b,20%")
-    refused(cli("import", study, rates), f"{rates}:3: expected a number as gain, got '20%'")
+    refused(cli("import", study, rates), f"{rates}:2: expected a gain with a percent sign")
     assert state(cli, study)["answers"] == 0
 
 

@@ -24,7 +24,7 @@ def test_every_run_is_one_line(cli: Cli, files: Files, command: str) -> None:
     assert {line["version"] for line in lines} == {__version__}
     assert lines[0]["options"] == {
         "runs": [str(files.runs)],
-        "judgments": str(files.judgments),
+        "judgments": [str(files.judgments)],
         "measure": ["AG@2"],
         "append": str(path),
     }
