@@ -20,6 +20,7 @@ import pytest
 from earmark.audio.sound import write_sound
 from earmark.demo.campaign import open_demo_campaign
 from earmark.demo.collection import DemoFiles
+from earmark.demo.ownership import remember_files
 
 RATE = 44_100
 
@@ -42,6 +43,7 @@ def make_small(folder: Path) -> None:
     files.runs.write_text("".join(rows))
     known = [f"{song},artist{number % 3},genre{number % 2}\n" for number, song in enumerate(songs)]
     files.metadata.write_text("".join(["document,artist,genre\n", *known]))
+    remember_files(files)
     address = "http://127.0.0.1:8000"
     open_demo_campaign(files, seed=0, address=address, bar=lambda total: contextlib.nullcontext(lambda n: None)).close()
 

@@ -34,8 +34,8 @@ _ENDING = 40
 _live: set[Path] = set()
 
 
-def check_output(path: AnyPath) -> Path:
-    """Return the file that is to be written, which is where a link leads.
+def check_output(path: AnyPath, *, follow: bool = True) -> Path:
+    """Return the file that is to be written, which is where a link leads unless links are not to be followed.
 
     Raises
     ------
@@ -44,6 +44,8 @@ def check_output(path: AnyPath) -> Path:
     """
     given = Path(path)
     with naming(path):
+        if not follow and given.is_symlink():
+            return given
         target = Path(os.path.realpath(given)) if given.is_symlink() else given
         if not target.parent.is_dir():
             raise InputError(expected="an existing folder to write to", got=f"'{target.parent}'", path=path)
@@ -137,7 +139,7 @@ _group: ContextVar[_Group | None] = ContextVar("group", default=None)
 
 
 @contextmanager
-def replacing(path: AnyPath, *, private: bool = False) -> Iterator[Path]:
+def replacing(path: AnyPath, *, private: bool = False, follow: bool = True) -> Iterator[Path]:
     """Write to a temporary neighbour and move it into place only when all went well.
 
     Parameters
@@ -146,6 +148,9 @@ def replacing(path: AnyPath, *, private: bool = False) -> Iterator[Path]:
         The file. Within :func:`together` it appears when all files of the group are there.
     private : bool
         Nobody else may read the file, whatever the file that it replaces allowed.
+    follow : bool
+        Write where a link leads. Else the link is replaced: for files of ours, at whose place nobody should have put
+        a link to something else.
 
     Raises
     ------
@@ -153,7 +158,7 @@ def replacing(path: AnyPath, *, private: bool = False) -> Iterator[Path]:
         If the file cannot be written, or a command named it as an input.
     """
     refuse_input(path)
-    target = check_output(path)
+    target = check_output(path, follow=follow)
     with naming(path, target.parent):
         temporary = neighbour(target, private=private or target.exists())
     try:
@@ -262,7 +267,9 @@ def _set_aside(target: Path) -> Path | None:
 
 
 def _keep_permissions(temporary: Path, target: Path) -> None:
-    """Give a file the permissions and the owner of the one that it replaces."""
+    """Give a file the permissions and the owner of the one that it replaces; a link has none of its own."""
+    if target.is_symlink():
+        return
     try:
         old = target.stat()
     except FileNotFoundError:

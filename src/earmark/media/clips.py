@@ -189,7 +189,7 @@ def _content(part: Part) -> str:
 def _write(samples: Floats, path: Path, settings: MediaSettings) -> None:
     soundfile = load_soundfile("preparing clips")
     try:
-        with replacing(path) as temporary:
+        with replacing(path, follow=False) as temporary:
             options = _OPTIONS.get(settings.format, {})
             soundfile.write(temporary, samples, RATE, subtype=_BITS.get(settings.format), **options)
     except (soundfile.SoundFileError, OSError) as error:

@@ -198,7 +198,7 @@ class Manifest(Display):
         text = json.dumps(self._to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         if path.is_file() and path.read_bytes() == text.encode():
             return
-        with replacing(path) as temporary:
+        with replacing(path, follow=False) as temporary:
             temporary.write_bytes(text.encode())
 
     def _of(self, role: str, name: str) -> ServedMedium:

@@ -58,7 +58,7 @@ def pad_file(path: Path, size: int) -> None:
     if path.stat().st_size == size:
         return
     filled = with_padding(path.read_bytes(), path.suffix, size)
-    with replacing(path) as temporary:
+    with replacing(path, follow=False) as temporary:
         temporary.write_bytes(filled)
 
 

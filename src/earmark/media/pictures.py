@@ -58,7 +58,7 @@ def check_picture(path: Path) -> str:
 def write_picture(source: Path, target: Path) -> None:
     """Write what is served of a picture; the media type must be that of :func:`check_picture`."""
     image = _pillow()
-    with replacing(target) as temporary:
+    with replacing(target, follow=False) as temporary:
         if image is None:
             temporary.write_bytes(source.read_bytes())
             return

@@ -300,7 +300,7 @@ def _with_file(base: Served, folder: Path, file: str, media_type: str) -> Served
 
 
 def _write_bytes(path: Path, data: bytes) -> None:
-    with replacing(path) as temporary:
+    with replacing(path, follow=False) as temporary:
         temporary.write_bytes(data)
 
 
