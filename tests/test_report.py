@@ -133,13 +133,21 @@ def findings(made: earmark.SyntheticCollection) -> Findings:
             {"a": 1, "b": 1, "e": 0, "f": 0},
             "The best of 3 systems is A or B: they cannot be told apart yet.",
         ),
-        ({"A": "ab", "B": "cd", "C": "ef"}, {"a": 1}, "The best of 3 systems may be any: A leads, but not surely."),
+        (
+            {"A": "ab", "B": "cd", "C": "ef"},
+            {"a": 1},
+            "No system is clearly the best of 3 yet: A has the highest estimate.",
+        ),
         (
             {"A": "ab", "B": "cd", "C": "ef", "D": "gh"},
             {"a": 1, "b": 1, "c": 1, "e": 1, "g": 0, "h": 0},
-            "The best of 4 systems is A, B or C: A leads, but not surely.",
+            "The best of 4 systems is A, B or C: A has the highest estimate.",
         ),
-        ({"A": "ab", "B": "cd", "C": "ef"}, {}, "The best of 3 systems may be any: A, B and C lead together."),
+        (
+            {"A": "ab", "B": "cd", "C": "ef"},
+            {},
+            "No system is clearly the best of 3 yet: A, B and C share the highest estimate.",
+        ),
     ],
 )
 def test_the_verdict_comes_first_and_in_words(lists: dict[str, str], judged: dict[str, int], headline: str) -> None:
