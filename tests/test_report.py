@@ -375,8 +375,11 @@ def test_a_number_that_comes_to_all_is_said_so() -> None:
 @pytest.mark.parametrize(
     ("found", "inference", "words"),
     [
-        (pair("C", "D", even=57), Inference(), "about 60 more judgments"),
-        (pair("C", "D", even=57), Inference("design"), "about 60 more sampled judgments"),
+        (pair("C", "D", even=57, likely=83), Inference(), "60 to 90 more judgments"),
+        (pair("C", "D", even=57, likely=83), Inference("design"), "60 to 90 more sampled judgments"),
+        (pair("C", "D", even=57, likely=98), Inference(), "60 to all 100 judgments that are left"),
+        (pair("C", "D", even=57, likely=58), Inference(), "about 60 more judgments"),
+        (pair("C", "D", even=57), Inference(), "60 or more further judgments"),
         (pair("C", "D", even=98), Inference(), "nearly all of the 100 judgments that are left"),
         (pair("C", "D", even=None), Inference(), "even all 100 judgments that are left would probably not do"),
         (
@@ -399,19 +402,21 @@ def test_what_would_decide_a_pair_is_said(found: PairForecast, inference: Infere
 
 def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
     ranking = ranking_of({"A": "ab", "B": "ab", "C": "cd", "D": "ef"}, {"a": 1, "b": 1, "c": 0, "e": 0, "f": 0})
-    said = say_verdict(ranking, Forecast((pair("C", "D", even=57),), Inference()))
+    said = say_verdict(ranking, Forecast((pair("C", "D", even=57, likely=90),), Inference()))
     assert re.fullmatch(
-        r"C and D cannot be told apart yet: about 60 more judgments\. So far it is \d\d% sure that C is better\.",
+        r"C and D cannot be told apart yet: 60 to 90 more judgments\. So far it is \d\d% sure that C is better\.",
         said.neighbours[2].text,
     )
     assert said.neighbours[1].kind == "decided"
-    assert said.ahead == "1 pair of neighbours is open: about 60 more judgments."
+    assert said.ahead == "1 pair of neighbours is open: 60 to 90 more judgments."
+    assert "as likely as not" in said.range_note
     level = ranking_of({"A": "ab", "B": "cd"}, {})
-    alone = say_verdict(level, Forecast((pair("A", "B", even=3),), Inference()))
-    assert alone.headline == "A and B cannot be told apart yet: about 5 more judgments."
-    assert alone.neighbours[0].text == "A and B cannot be told apart yet: about 5 more judgments."
+    alone = say_verdict(level, Forecast((pair("A", "B", even=3, likely=8),), Inference()))
+    assert alone.headline == "A and B cannot be told apart yet: 5 to 10 more judgments."
+    assert alone.neighbours[0].text == "A and B cannot be told apart yet: 5 to 10 more judgments."
     assert alone.ahead == ""
     done = say_verdict(level, Forecast((pair("A", "B", even=None, left=0),), Inference()))
+    assert done.range_note == ""
     assert done.headline == "A and B cannot be told apart yet."
     assert done.neighbours[0].text == "A and B score the same: everything in which they differ is judged."
 
@@ -419,20 +424,23 @@ def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
 def test_the_headline_says_what_would_part_the_best_two() -> None:
     ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef"}, {"a": 1, "b": 1, "e": 0, "f": 0})
     assert not ranking.decided().all()
-    said = say_verdict(ranking, Forecast((pair("A", "B", even=12),), Inference()))
-    assert said.headline == "The best of 3 systems is A or B: they cannot be told apart yet (about 15 more judgments)."
+    said = say_verdict(ranking, Forecast((pair("A", "B", even=12, likely=20),), Inference()))
+    assert said.headline == "The best of 3 systems is A or B: they cannot be told apart yet (15 to 20 more judgments)."
     assert say_verdict(ranking).ahead == ""
 
 
 def test_a_leader_is_told_from_all_its_rivals() -> None:
     ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef", "D": "gh"}, {"a": 1})
-    reach = [pair("A", "B", even=12), pair("A", "C", even=90)]
+    reach = [pair("A", "B", even=12, likely=30), pair("A", "C", even=70, likely=90)]
     said = say_verdict(ranking, Forecast((*reach, pair("A", "D", even=None)), Inference()))
     assert said.ahead == (
-        "To tell A from each system that may be better: about 15 to 90 more judgments each; for 1 pair all that are "
+        "To tell A from each system that may be better: 15 to 90 more judgments each; for 1 pair all that are "
         "left would probably not do."
     )
+    far = say_verdict(ranking, Forecast((reach[0], pair("A", "C", even=70)), Inference()))
+    assert far.ahead.endswith(": 15 or more further judgments each.")
     none = say_verdict(ranking, Forecast(tuple(pair("A", name, even=None) for name in "BC"), Inference("design")))
+    assert none.range_note == ""
     assert none.ahead.endswith(": even all sampled judgments that are left would probably not do.")
 
 

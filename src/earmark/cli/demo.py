@@ -289,14 +289,14 @@ def _interruptible() -> Iterator[None]:
 
 
 def _report(screen: Output, campaign: Campaign, path: Path, story: Story | None = None) -> None:
-    from earmark.campaign.statements import say_verdict
+    from earmark.campaign.statements import range_note, say_verdict
     from earmark.demo.story import demo_findings
     from earmark.report import write_report
 
     findings = demo_findings(campaign, story)
     write_report(findings, path)
     said = say_verdict(findings.ranking, findings.forecast)
-    screen.show(said.headline, said.summary, "")
+    screen.show(said.headline, *filter(None, [range_note(said.headline)]), said.summary, "")
 
 
 def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path, report: Path, listening: Path) -> None:

@@ -161,7 +161,8 @@ def rank(
             _show_pairs(ranking, out, everything=pairs)
         # Where two systems may be the best, the report's headline says what would tell them apart.
         forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
-        out.show(f"{ranking.notes()[0]}.", statements.say_verdict(ranking, forecast).headline)
+        said_first = statements.say_verdict(ranking, forecast).headline
+        out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
     elif out.shape == "latex":
         out.text(_latex(ranking, check, everything=pairs))
     else:
