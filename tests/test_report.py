@@ -343,7 +343,19 @@ def test_files_are_written_whole_or_not_at_all(findings: Findings, tmp_path: Pat
         write_assets(findings, tmp_path / "report.html")
 
 
-# What it would take.
+def test_sections_are_those_of_a_paper_and_words_are_explained(findings: Findings) -> None:
+    text = report_html(findings)
+    titles = re.findall("<h2>(.*?)</h2>", text)
+    expected = ["Ranking", "Pairwise comparisons", "Method", "Glossary"]
+    assert [title for title in titles if title in expected] == expected
+    glossary = text[text.index('id="glossary"') :]
+    for word in ("confidence", "interval", "decided", "judged item", "predictor", "sampled judgments"):
+        assert f"<dt>{word}</dt>" in glossary
+    assert "<details><summary>" in glossary
+    assert text.index('href="#glossary"') < text.index("<h2>Ranking</h2>")
+
+
+# Remaining effort.
 
 
 def pair(
@@ -448,13 +460,13 @@ def test_the_page_says_what_it_would_take(findings: Findings) -> None:
     assert findings.forecast is not None
     assert findings.forecast.pairs
     said = Page(report_html(findings)).said
-    assert "What it would take" in said
+    assert "Remaining effort" in said
     one = findings.forecast.pairs[0]
     assert one.even is not None
     assert how_many(one.even, one.left) in said
     assert "Nothing is judged yet" not in said
     silent = Page(report_html(replace(findings, forecast=None))).said
-    assert "What it would take" not in silent
+    assert "Remaining effort" not in silent
     assert "more judgments" not in silent.replace("further judgments", "")
 
 
@@ -488,7 +500,9 @@ def test_figures_of_ones_own_come_after_the_pairs(findings: Findings) -> None:
     page = Page(text)
     assert {"own", "second"} <= set(page.ids)
     assert "Mean & spread." in page.said
-    places = [text.index(part) for part in ("Pairs of systems", "While &lt;judging&gt;", "Second", "What it rests on")]
+    places = [
+        text.index(part) for part in ("Pairwise comparisons</h2>", "While &lt;judging&gt;", "Second", "<h2>Method</h2>")
+    ]
     assert places == sorted(places)
 
 
@@ -504,7 +518,7 @@ def test_findings_take_the_judgments_of_the_campaign(made: earmark.SyntheticColl
     page = Page(report_html(found)).said
     assert "1 assessor gave" in page
     assert "these are the exact scores" in page
-    assert "What it would take" not in page
+    assert "Remaining effort" not in page
     assert repr(found).startswith("<Findings: ")
 
 
@@ -516,7 +530,7 @@ def test_long_tables_are_folded_and_very_long_ones_are_not_printed() -> None:
 
     # 6, 28 and 91 pairs.
     few, more, many = page(4), page(8), page(14)
-    assert "<details" not in few
+    assert "<summary>All" not in few
     assert more.count("<details><summary>All 28 pairs") == 1
     assert "instead" not in Page(more).classes
     assert many.count('<details class="long"><summary>All 91 pairs') == 1

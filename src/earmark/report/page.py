@@ -1,4 +1,4 @@
-"""One HTML file: the verdict first, then the ranking, the pairs, what it rests on, and how to reproduce it.
+"""One HTML file: the verdict first, then ranking, pairwise comparisons, effort, method, and how to reproduce it.
 
 What is said and how it looks is in the templates of :mod:`earmark.pages`; here it is only gathered.
 """
