@@ -219,6 +219,22 @@ def test_intervals_for_repeated_looks_stand_beside_those_of_one_look(made: earma
     assert found_from(50).lasting is None
 
 
+def test_nothing_is_called_decided_beside_a_bound_below_nothing(made: earmark.SyntheticCollection) -> None:
+    rows = made.judgments.frame.sample(110, seed=1).select("query", "document", "gain")
+    judgments = Judgments.from_frame(rows, scale=made.judgments.scale)
+    campaign = earmark.Campaign.build(made.runs, judgments, measure="AG@5", metadata=made.metadata)
+    page = report_html(gather_findings(campaign, forecast=False))
+    section = page[page.index('<section id="pairs">') :]
+    section = section[: section.index("</section>")]
+    cells = [re.findall("<td[^>]*>(.*?)</td>", row) for row in section.split("<tr>")[2:]]
+    assert {row[-1] for row in cells} >= {"decided", "open"}
+    for _, _, difference, bound, lasting, _, word in cells:
+        assert difference.startswith("+")
+        assert bound.startswith("−") == (word == "open")
+        assert not (word == "decided" and lasting.startswith("−"))
+        assert word != "decided at this look" or lasting.startswith("−")
+
+
 def test_an_audit_that_fails_is_seen(findings: Findings) -> None:
     bad = Audit(60, 0.001, False, "system-2", 0.1, 0.1)
     page = report_html(replace(findings, audit=bad))

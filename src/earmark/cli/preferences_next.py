@@ -294,14 +294,16 @@ def _print_ranking(out: Output, campaign: PairCampaign, k: int, level: float, pa
     if not differences.height:
         return
     out.show("")
+    shown = estimates.ranking.comparisons_frame()
     out.show_columns(
-        [Column(name, differences[name].to_list(), numeric=False) for name in ("a", "b")],
+        [Column(name, shown[name].to_list(), numeric=False) for name in ("a", "b")],
         [
-            Column("a − b", [f"{value:+.4f}" for value in differences["difference"]]),
-            Column("from", [f"{value:+.4f}" for value in differences["low"]]),
-            Column("to", [f"{value:+.4f}" for value in differences["high"]]),
-            Column("confidence", [number(value) for value in differences["confidence"]]),
+            Column("a − b", [f"{value:+.4f}" for value in shown["difference"]]),
+            Column("at least", [f"{value:+.4f}" for value in shown["at_least"]]),
+            Column("confidence", [number(value) for value in shown["confidence"]]),
         ],
+        caption="a has the better estimate; at least: the bound that the difference exceeds with "
+        f"{100 * level:g}% confidence",
     )
 
 

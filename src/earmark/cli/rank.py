@@ -182,7 +182,8 @@ def _latex(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -
         Column("system", frame["system"].to_list(), numeric=False),
         *(Column(name, [number(value) for value in frame[name]]) for name in ("estimate", "low", "high")),
     ]
-    rows = [row for part in _pair_frames(ranking, check, everything=everything) for row in part.to_dicts()]
+    frames = [ranking.comparisons_frame()] if check is None else _pair_frames(ranking, check, everything=everything)
+    rows = [row for part in frames for row in part.to_dicts()]
     pairs = [
         *(Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")),
         *(Column(name, [number(row[name]) for row in rows]) for name in (*_DIFFERENCE, "confidence")),
@@ -294,11 +295,11 @@ def _show_pairs(ranking: Ranking, out: Output, *, everything: bool) -> None:
     """Show the pairs that are not decided, the least sure first, or all of them."""
     import polars as pl
 
-    frame = ranking.pairs_frame().sort("confidence", maintain_order=True)
+    frame = ranking.comparisons_frame().sort("confidence", maintain_order=True)
     if not frame.height:
         return
-    listed = frame if everything else frame.filter(pl.col("confidence") < ranking.level)
-    undecided = int((frame["confidence"] < ranking.level).sum())
+    listed = frame if everything else frame.filter(~pl.col("decided"))
+    undecided = int((~frame["decided"]).sum())
     title = f"{undecided:,} of {frame.height:,} pairs are undecided: confidence below {ranking.level:g}"
     if not undecided:
         title = f"All pairs are decided: confidence of {ranking.level:g} or more"
@@ -307,18 +308,19 @@ def _show_pairs(ranking: Ranking, out: Output, *, everything: bool) -> None:
         return
     shown = listed if everything else listed.head(_FEW_PAIRS)
     rest = listed.height - shown.height
+    higher, sure = ranking.estimates.measure.higher_is_better, f"{100 * ranking.level:g}%"
     out.show_columns(
         [
             Column("a", shown["a"].to_list(), numeric=False),
             Column("b", shown["b"].to_list(), numeric=False),
         ],
         [
-            Column("a − b", [f"{value:+.4f}" for value in shown["difference"]]),
-            Column("low", [f"{value:+.4f}" for value in shown["low"]]),
-            Column("high", [f"{value:+.4f}" for value in shown["high"]]),
+            Column("a − b" if higher else "b − a", [f"{value:+.4f}" for value in shown["difference"]]),
+            Column("at least", [f"{value:+.4f}" for value in shown["at_least"]]),
             Column("confidence", [number(value) for value in shown["confidence"]]),
         ],
         title=title,
-        caption=f"and {rest:,} more: --pairs lists all pairs" if rest else "",
+        caption=f"a has the better estimate; at least: the bound that the difference exceeds with {sure} confidence"
+        + (f"\nand {rest:,} more: --pairs lists all pairs" if rest else ""),
     )
     out.show("")
