@@ -243,7 +243,7 @@ def test_in_a_notebook():
     estimates = replace(estimates_of([0.4, 0.6], [0.01, 0.02], [0.04]), systems=("<A>", "B"))
     page = rank_systems(estimates)._repr_html_()
     assert "AG@5" in page
-    assert "7 of 100 items judged, mean confidence 0.841" in page
+    assert "7 of 100 items judged, mean confidence 84%" in page
     assert "&lt;A&gt;" in page
     assert "<A>" not in page
 

@@ -25,7 +25,7 @@ from earmark.cli.options import (
     Stopping,
 )
 from earmark.cli.output import Column, Output, PaperOutput, number
-from earmark.wording import counted
+from earmark.wording import counted, decimal, in_percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -186,7 +186,8 @@ def _latex(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -
     rows = [row for part in frames for row in part.to_dicts()]
     pairs = [
         *(Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")),
-        *(Column(name, [number(row[name]) for row in rows]) for name in (*_DIFFERENCE, "confidence")),
+        *(Column(name, [number(row[name]) for row in rows]) for name in _DIFFERENCE),
+        Column("confidence", [in_percent(row["confidence"]) for row in rows]),
     ]
     comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
     return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)
@@ -214,12 +215,12 @@ def _show_check(ranking: Ranking, check: BaselineCheck, out: Output) -> None:
     out.show_columns(
         [Column("system", [row["a"] for row in rows], numeric=False)],
         [
-            *(Column(name, [f"{row[name]:+.4f}" for row in rows]) for name in _DIFFERENCE),
-            Column("confidence\nthat worse", [number(row["confidence_worse"]) for row in rows]),
+            *(Column(name, [decimal(row[name], sign="+") for row in rows]) for name in _DIFFERENCE),
+            Column("confidence\nthat worse", [in_percent(row["confidence_worse"]) for row in rows]),
             Column("", ["worse" if row["worse"] else "" for row in rows], numeric=False),
         ],
         title=f"Systems minus the baseline {check.baseline}",
-        caption=f"Worse{beyond}: confidence of {1 - check.alpha:g} or more, adjusted by Holm's rule for "
+        caption=f"Worse{beyond}: confidence of {100 * (1 - check.alpha):g}% or more, adjusted by Holm's rule for "
         f"{counted(len(rows), 'system')}",
     )
     out.show("")
@@ -300,9 +301,9 @@ def _show_pairs(ranking: Ranking, out: Output, *, everything: bool) -> None:
         return
     listed = frame if everything else frame.filter(~pl.col("decided"))
     undecided = int((~frame["decided"]).sum())
-    title = f"{undecided:,} of {frame.height:,} pairs are undecided: confidence below {ranking.level:g}"
+    title = f"{undecided:,} of {frame.height:,} pairs are undecided: confidence below {100 * ranking.level:g}%"
     if not undecided:
-        title = f"All pairs are decided: confidence of {ranking.level:g} or more"
+        title = f"All pairs are decided: confidence of {100 * ranking.level:g}% or more"
     if not listed.height:
         out.show(Text(title, style="bold"), "")
         return
@@ -315,9 +316,9 @@ def _show_pairs(ranking: Ranking, out: Output, *, everything: bool) -> None:
             Column("b", shown["b"].to_list(), numeric=False),
         ],
         [
-            Column("a − b" if higher else "b − a", [f"{value:+.4f}" for value in shown["difference"]]),
-            Column("at least", [f"{value:+.4f}" for value in shown["at_least"]]),
-            Column("confidence", [number(value) for value in shown["confidence"]]),
+            Column("a − b" if higher else "b − a", [decimal(value, sign="+") for value in shown["difference"]]),
+            Column("at least", [decimal(value, sign="+") for value in shown["at_least"]]),
+            Column("confidence", [in_percent(value) for value in shown["confidence"]]),
         ],
         title=title,
         caption=f"a has the better estimate; at least: the bound that the difference exceeds with {sure} confidence"

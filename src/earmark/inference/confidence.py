@@ -41,6 +41,7 @@ from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime, anytime_multiplier, anytime_tail
 from earmark.inference.headline import headline, how_decided, may_be_best
+from earmark.wording import in_percent
 
 _LEAST_DOUBT = 1e-12
 
@@ -362,7 +363,8 @@ class Ranking(Display):
         if self.mean_confidence is None:
             said = [f"{of_items}, no two systems to compare"]
         else:
-            said = [f"{of_items}, mean confidence {self.mean_confidence:.3f}, least {self.min_confidence:.3f}"]
+            mean, least = (in_percent(value) for value in (self.mean_confidence, self.min_confidence))
+            said = [f"{of_items}, mean confidence {mean}, least {least}"]
         if self.anytime is not None:
             said.append("intervals and confidences hold at all looks together")
         if self.identical_pairs:
@@ -385,12 +387,17 @@ class Ranking(Display):
         possible = pl.Series("may be the best", may_be_best(self)[order])
         level, sure = f"{100 * self.level:g}% intervals", f"{100 * self.level:g}% confidence"
         pairs = self.comparisons_frame().drop("low", "high", "decided").sort("confidence", maintain_order=True)
-        pairs = pairs.rename({"at_least": "at least"})
+        shown = pl.Series("confidence", [in_percent(value) for value in pairs["confidence"]], dtype=pl.String)
+        pairs = pairs.rename({"at_least": "at least"}).with_columns(shown)
         return Summary(
             self.sentence(),
             [
                 DisplayTable(systems.with_columns(possible), f"{measure} with {level}", most=20),
-                DisplayTable(pairs, f"By how much a is better, at least with {sure}; the least sure first", most=5),
+                DisplayTable(
+                    pairs.with_columns(shown),
+                    f"By how much a is better, at least with {sure}; the least sure first",
+                    most=5,
+                ),
             ],
             [note for note in (how_decided(self), *self.notes()) if note],
         )

@@ -1,6 +1,6 @@
 """A ranking in a sentence: which system is the best, how sure that is, and how much is decided.
 
-A percentage is truncated, not rounded: 94.96 is "94% sure". An undecided ranking must not read as a decided one.
+Percentages are cut off, not rounded (:mod:`earmark.wording`): an undecided ranking must not read as a decided one.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from earmark._version import __version__
 from earmark.data.files import replacing
 from earmark.errors import MissingLibraryError
-from earmark.wording import counted, percent
+from earmark.wording import DIGITS, counted, decimal, in_percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -100,11 +100,11 @@ def _environment(*, latex_syntax: bool) -> Environment:
         "counted": counted,
         "level": lambda value: f"{100 * value:g}%",
         "number": _number,
-        "percent": lambda value: DASH if value is None else f"{percent(value)}%",
+        "percent": in_percent,
         "sentence": _sentence,
         "share": _share,
         "short": lambda value: _number(value, 1 if value >= 1 else 2),
-        "signed": lambda value, digits=4: _number(value, digits, sign="+"),
+        "signed": lambda value, digits=DIGITS: _number(value, digits, sign="+"),
         "unbroken": _unbroken,
     }
     environment.tests["nan"] = math.isnan
@@ -130,9 +130,9 @@ def latex(value: object) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in str(value))
 
 
-def _number(value: float | None, digits: int = 4, *, sign: str = "-") -> str:
+def _number(value: float | None, digits: int = DIGITS, *, sign: str = "-") -> str:
     """Write a number with a minus and not a hyphen."""
-    return DASH if value is None else f"{value:{sign}.{digits}f}".replace("-", "−")
+    return DASH if value is None else decimal(value, digits, sign=sign).replace("-", "−")
 
 
 def _share(value: float | None) -> str:
