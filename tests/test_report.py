@@ -405,7 +405,7 @@ def test_a_number_that_comes_to_all_is_said_so() -> None:
     [
         (pair("C", "D", even=57, likely=83), Inference(), "60 to 90 more judgments"),
         (pair("C", "D", even=57, likely=83), Inference("design"), "60 to 90 more sampled judgments"),
-        (pair("C", "D", even=57, likely=98), Inference(), "60 to all 100 judgments that are left"),
+        (pair("C", "D", even=57, likely=98), Inference(), "60 to 100 more judgments"),
         (pair("C", "D", even=57, likely=58), Inference(), "about 60 more judgments"),
         (pair("C", "D", even=57), Inference(), "60 or more further judgments"),
         (pair("C", "D", even=98), Inference(), "nearly all of the 100 judgments that are left"),

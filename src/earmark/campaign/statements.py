@@ -27,7 +27,7 @@ Kind = Literal["decided", "open", "equal"]
 # Up to a number of judgments, what it is rounded up to a multiple of.
 _ROUND = ((50, 5), (200, 10), (1000, 50))
 _ROUND_MANY = 100
-_NAMES_RANGE = re.compile(r"\d (to [\d,]+ more|to all|or more further) ")
+_NAMES_RANGE = re.compile(r"\d (to [\d,]+ more|or more further) ")
 _NOT_YET = "cannot be told apart yet"
 
 
@@ -194,10 +194,7 @@ def say_forecast(pair: PairForecast, inference: Inference) -> str:
     if pair.even is not None:
         if rounded(pair.even) >= pair.left:
             return f"nearly all of the {pair.left:,} {judgments} that are left"
-        low, high = _ends(pair)
-        if high == pair.left:
-            return f"{low:,} to all {high:,} {judgments} that are left"
-        return _range(low, high, judgments)
+        return _range(*_ends(pair), judgments)
     if pair.chance_of_all < EVEN and not pair.exact:
         return f"even one more judgment of all {pair.left:,} items in which they differ would probably not do"
     if pair.chance_of_all < EVEN:
