@@ -371,6 +371,17 @@ def test_sections_are_those_of_a_paper_and_words_are_explained(findings: Finding
     assert text.index('href="#glossary"') < text.index("<h2>Ranking</h2>")
 
 
+def test_every_cell_knows_the_title_of_its_column_for_phones(findings: Findings) -> None:
+    text = report_html(findings)
+    cells = re.findall("<td[^>]*>", text)
+    assert cells
+    assert all("data-title=" in cell for cell in cells)
+    for name in ("system", "confidence", "at least"):
+        assert f'data-title="{name}"' in text
+    # Figures are not shrunk until nobody can read them: they scroll, and say so.
+    assert text.count("<svg") == text.count("Scroll sideways")
+
+
 # Remaining effort.
 
 

@@ -98,6 +98,7 @@ def _environment(*, latex_syntax: bool) -> Environment:
     environment.filters |= {
         "count": lambda value: DASH if value is None else f"{value:,}",
         "counted": counted,
+        "labelled": _labelled,
         "level": lambda value: f"{100 * value:g}%",
         "number": _number,
         "percent": in_percent,
@@ -143,6 +144,20 @@ def _share(value: float | None) -> str:
 def _sentence(text: str) -> str:
     """Make a sentence of a note."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _labelled(table: str) -> Markup:
+    """Give every cell of a table of ours the title of its column, which stands before it where rows are stacked."""
+    from markupsafe import Markup
+
+    head, end, body = str(table).partition("</thead>")
+    titles = re.findall(r"<th\b[^>]*>(.*?)</th>", head)
+
+    def with_titles(row: re.Match[str]) -> str:
+        following = iter(titles)
+        return re.sub(r"<td\b", lambda _: f'<td data-title="{next(following, "")}"', row[0])
+
+    return Markup(head + end + re.sub(r"<tr>.*?</tr>", with_titles, body, flags=re.DOTALL))
 
 
 def _unbroken(text: str, names: Iterable[str]) -> Markup:
