@@ -133,13 +133,21 @@ def findings(made: earmark.SyntheticCollection) -> Findings:
             {"a": 1, "b": 1, "e": 0, "f": 0},
             "The best of 3 systems is A or B: they cannot be told apart yet.",
         ),
-        ({"A": "ab", "B": "cd", "C": "ef"}, {"a": 1}, "The best of 3 systems may be any: A leads, but not surely."),
+        (
+            {"A": "ab", "B": "cd", "C": "ef"},
+            {"a": 1},
+            "No system is clearly the best of 3 yet: A has the highest estimate.",
+        ),
         (
             {"A": "ab", "B": "cd", "C": "ef", "D": "gh"},
             {"a": 1, "b": 1, "c": 1, "e": 1, "g": 0, "h": 0},
-            "The best of 4 systems is A, B or C: A leads, but not surely.",
+            "The best of 4 systems is A, B or C: A has the highest estimate.",
         ),
-        ({"A": "ab", "B": "cd", "C": "ef"}, {}, "The best of 3 systems may be any: A, B and C lead together."),
+        (
+            {"A": "ab", "B": "cd", "C": "ef"},
+            {},
+            "No system is clearly the best of 3 yet: A, B and C share the highest estimate.",
+        ),
     ],
 )
 def test_the_verdict_comes_first_and_in_words(lists: dict[str, str], judged: dict[str, int], headline: str) -> None:
@@ -209,6 +217,22 @@ def test_intervals_for_repeated_looks_stand_beside_those_of_one_look(made: earma
         assert wide not in once
     # With fewer judgments than that there is no guarantee, and nothing is claimed.
     assert found_from(50).lasting is None
+
+
+def test_nothing_is_called_decided_beside_a_bound_below_nothing(made: earmark.SyntheticCollection) -> None:
+    rows = made.judgments.frame.sample(110, seed=1).select("query", "document", "gain")
+    judgments = Judgments.from_frame(rows, scale=made.judgments.scale)
+    campaign = earmark.Campaign.build(made.runs, judgments, measure="AG@5", metadata=made.metadata)
+    page = report_html(gather_findings(campaign, forecast=False))
+    section = page[page.index('<section id="pairs">') :]
+    section = section[: section.index("</section>")]
+    cells = [re.findall("<td[^>]*>(.*?)</td>", row) for row in section.split("<tr>")[2:]]
+    assert {row[-1] for row in cells} >= {"decided", "open"}
+    for _, _, difference, bound, lasting, _, word in cells:
+        assert difference.startswith("+")
+        assert bound.startswith("−") == (word == "open")
+        assert not (word == "decided" and lasting.startswith("−"))
+        assert word != "decided at this look" or lasting.startswith("−")
 
 
 def test_an_audit_that_fails_is_seen(findings: Findings) -> None:
@@ -335,7 +359,30 @@ def test_files_are_written_whole_or_not_at_all(findings: Findings, tmp_path: Pat
         write_assets(findings, tmp_path / "report.html")
 
 
-# What it would take.
+def test_sections_are_those_of_a_paper_and_words_are_explained(findings: Findings) -> None:
+    text = report_html(findings)
+    titles = re.findall("<h2>(.*?)</h2>", text)
+    expected = ["Ranking", "Pairwise comparisons", "Method", "Glossary"]
+    assert [title for title in titles if title in expected] == expected
+    glossary = text[text.index('id="glossary"') :]
+    for word in ("confidence", "interval", "decided", "judged item", "predictor", "sampled judgments"):
+        assert f"<dt>{word}</dt>" in glossary
+    assert "<details><summary>" in glossary
+    assert text.index('href="#glossary"') < text.index("<h2>Ranking</h2>")
+
+
+def test_every_cell_knows_the_title_of_its_column_for_phones(findings: Findings) -> None:
+    text = report_html(findings)
+    cells = re.findall("<td[^>]*>", text)
+    assert cells
+    assert all("data-title=" in cell for cell in cells)
+    for name in ("system", "confidence", "at least"):
+        assert f'data-title="{name}"' in text
+    # Figures are not shrunk until nobody can read them: they scroll, and say so.
+    assert text.count("<svg") == text.count("Scroll sideways")
+
+
+# Remaining effort.
 
 
 def pair(
@@ -367,8 +414,11 @@ def test_a_number_that_comes_to_all_is_said_so() -> None:
 @pytest.mark.parametrize(
     ("found", "inference", "words"),
     [
-        (pair("C", "D", even=57), Inference(), "about 60 more judgments"),
-        (pair("C", "D", even=57), Inference("design"), "about 60 more sampled judgments"),
+        (pair("C", "D", even=57, likely=83), Inference(), "60 to 90 more judgments"),
+        (pair("C", "D", even=57, likely=83), Inference("design"), "60 to 90 more sampled judgments"),
+        (pair("C", "D", even=57, likely=98), Inference(), "60 to 100 more judgments"),
+        (pair("C", "D", even=57, likely=58), Inference(), "about 60 more judgments"),
+        (pair("C", "D", even=57), Inference(), "60 or more further judgments"),
         (pair("C", "D", even=98), Inference(), "nearly all of the 100 judgments that are left"),
         (pair("C", "D", even=None), Inference(), "even all 100 judgments that are left would probably not do"),
         (
@@ -391,19 +441,21 @@ def test_what_would_decide_a_pair_is_said(found: PairForecast, inference: Infere
 
 def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
     ranking = ranking_of({"A": "ab", "B": "ab", "C": "cd", "D": "ef"}, {"a": 1, "b": 1, "c": 0, "e": 0, "f": 0})
-    said = say_verdict(ranking, Forecast((pair("C", "D", even=57),), Inference()))
+    said = say_verdict(ranking, Forecast((pair("C", "D", even=57, likely=90),), Inference()))
     assert re.fullmatch(
-        r"C and D cannot be told apart yet: about 60 more judgments\. So far it is \d\d% sure that C is better\.",
+        r"C and D cannot be told apart yet: 60 to 90 more judgments\. So far it is \d\d% sure that C is better\.",
         said.neighbours[2].text,
     )
     assert said.neighbours[1].kind == "decided"
-    assert said.ahead == "1 pair of neighbours is open: about 60 more judgments."
+    assert said.ahead == "1 pair of neighbours is open: 60 to 90 more judgments."
+    assert "as likely as not" in said.range_note
     level = ranking_of({"A": "ab", "B": "cd"}, {})
-    alone = say_verdict(level, Forecast((pair("A", "B", even=3),), Inference()))
-    assert alone.headline == "A and B cannot be told apart yet: about 5 more judgments."
-    assert alone.neighbours[0].text == "A and B cannot be told apart yet: about 5 more judgments."
+    alone = say_verdict(level, Forecast((pair("A", "B", even=3, likely=8),), Inference()))
+    assert alone.headline == "A and B cannot be told apart yet: 5 to 10 more judgments."
+    assert alone.neighbours[0].text == "A and B cannot be told apart yet: 5 to 10 more judgments."
     assert alone.ahead == ""
     done = say_verdict(level, Forecast((pair("A", "B", even=None, left=0),), Inference()))
+    assert done.range_note == ""
     assert done.headline == "A and B cannot be told apart yet."
     assert done.neighbours[0].text == "A and B score the same: everything in which they differ is judged."
 
@@ -411,20 +463,23 @@ def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
 def test_the_headline_says_what_would_part_the_best_two() -> None:
     ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef"}, {"a": 1, "b": 1, "e": 0, "f": 0})
     assert not ranking.decided().all()
-    said = say_verdict(ranking, Forecast((pair("A", "B", even=12),), Inference()))
-    assert said.headline == "The best of 3 systems is A or B: they cannot be told apart yet (about 15 more judgments)."
+    said = say_verdict(ranking, Forecast((pair("A", "B", even=12, likely=20),), Inference()))
+    assert said.headline == "The best of 3 systems is A or B: they cannot be told apart yet (15 to 20 more judgments)."
     assert say_verdict(ranking).ahead == ""
 
 
 def test_a_leader_is_told_from_all_its_rivals() -> None:
     ranking = ranking_of({"A": "ab", "B": "cd", "C": "ef", "D": "gh"}, {"a": 1})
-    reach = [pair("A", "B", even=12), pair("A", "C", even=90)]
+    reach = [pair("A", "B", even=12, likely=30), pair("A", "C", even=70, likely=90)]
     said = say_verdict(ranking, Forecast((*reach, pair("A", "D", even=None)), Inference()))
     assert said.ahead == (
-        "To tell A from each system that may be better: about 15 to 90 more judgments each; for 1 pair all that are "
+        "To tell A from each system that may be better: 15 to 90 more judgments each; for 1 pair all that are "
         "left would probably not do."
     )
+    far = say_verdict(ranking, Forecast((reach[0], pair("A", "C", even=70)), Inference()))
+    assert far.ahead.endswith(": 15 or more further judgments each.")
     none = say_verdict(ranking, Forecast(tuple(pair("A", name, even=None) for name in "BC"), Inference("design")))
+    assert none.range_note == ""
     assert none.ahead.endswith(": even all sampled judgments that are left would probably not do.")
 
 
@@ -432,13 +487,13 @@ def test_the_page_says_what_it_would_take(findings: Findings) -> None:
     assert findings.forecast is not None
     assert findings.forecast.pairs
     said = Page(report_html(findings)).said
-    assert "What it would take" in said
+    assert "Remaining effort" in said
     one = findings.forecast.pairs[0]
     assert one.even is not None
     assert how_many(one.even, one.left) in said
     assert "Nothing is judged yet" not in said
     silent = Page(report_html(replace(findings, forecast=None))).said
-    assert "What it would take" not in silent
+    assert "Remaining effort" not in silent
     assert "more judgments" not in silent.replace("further judgments", "")
 
 
@@ -472,7 +527,9 @@ def test_figures_of_ones_own_come_after_the_pairs(findings: Findings) -> None:
     page = Page(text)
     assert {"own", "second"} <= set(page.ids)
     assert "Mean & spread." in page.said
-    places = [text.index(part) for part in ("Pairs of systems", "While &lt;judging&gt;", "Second", "What it rests on")]
+    places = [
+        text.index(part) for part in ("Pairwise comparisons</h2>", "While &lt;judging&gt;", "Second", "<h2>Method</h2>")
+    ]
     assert places == sorted(places)
 
 
@@ -488,7 +545,7 @@ def test_findings_take_the_judgments_of_the_campaign(made: earmark.SyntheticColl
     page = Page(report_html(found)).said
     assert "1 assessor gave" in page
     assert "these are the exact scores" in page
-    assert "What it would take" not in page
+    assert "Remaining effort" not in page
     assert repr(found).startswith("<Findings: ")
 
 
@@ -500,7 +557,7 @@ def test_long_tables_are_folded_and_very_long_ones_are_not_printed() -> None:
 
     # 6, 28 and 91 pairs.
     few, more, many = page(4), page(8), page(14)
-    assert "<details" not in few
+    assert "<summary>All" not in few
     assert more.count("<details><summary>All 28 pairs") == 1
     assert "instead" not in Page(more).classes
     assert many.count('<details class="long"><summary>All 91 pairs') == 1

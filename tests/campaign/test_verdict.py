@@ -324,7 +324,7 @@ def test_a_model_is_audited_where_there_is_a_sample(judged: Judged) -> None:
     assert found.sampled == 60
     assert str(found) == (
         f"audit on 60 sampled judgments: the model agrees with the guaranteed estimates (p = {found.p_value:.2f})"
-        "; so few would show only a model that is far off"
+        "; a sample this small reveals only large errors of the model"
     )
     assert not judged.verdicts(Inference(), measure="nDCG@5").can_audit(judged.gains)
 

@@ -159,13 +159,13 @@ def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> 
     assert said.code == 0
     assert "AG@2: 3 systems, 3 queries; 95% intervals" in said.out
     assert "●" in said.out
-    assert "3 of 3 pairs are undecided: confidence below 0.95" in said.out
+    assert "3 of 3 pairs are undecided: confidence below 95%" in said.out
     assert "1 of 14 items judged, mean confidence" in said.out
     # Both retrieved the one document that is known to be good.
-    assert "good and fair lead together." in said.out
+    assert "good and fair share the highest estimate." in said.out
     assert "bars from" in said.out
     # What other judgments teach about lists that agree less tells the two apart.
-    assert "leads, but not surely." in cli(*command).out
+    assert "has the highest estimate." in cli(*command).out
     decided = cli("rank", files.runs, "-j", files.judgments, "--format", "table").out
     assert "All pairs are decided" in decided
     listed = cli("rank", files.runs, "-j", files.judgments, "--format", "table", "--pairs").out
@@ -175,7 +175,7 @@ def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> 
 def test_the_best_system_is_named_with_its_confidence(cli: Cli, files: Files) -> None:
     runs = write_runs(files.folder / "two.tsv", {name: lists(files)[name] for name in ("good", "poor")})
     said = cli("rank", runs, "-j", files.judgments, "--predictor", "uniform", "--format", "table")
-    assert "All pairs are decided: confidence of 0.95 or more" in said.out
+    assert "All pairs are decided: confidence of 95% or more" in said.out
     assert re.search(r"^good is better than poor: 9\d\.\d% sure\.$", said.out, re.MULTILINE)
     # With one judgment there is a leader, but not much to be sure of.
     one = files.folder / "one.tsv"

@@ -21,6 +21,7 @@ from earmark.data.collection import Collection
 from earmark.data.scales import BINARY, BROAD, FINE
 from earmark.errors import ParameterError
 from earmark.inference.confidence import interval, probability_better, rank_systems, sign_confidence
+from earmark.inference.confidence_sequences import AnyTime
 from earmark.measures import parse
 
 numbers = st.floats(-1, 1, allow_nan=False).map(lambda x: x if abs(x) > 1e-9 else 0.0)
@@ -139,6 +140,31 @@ def test_a_ranking_has_the_fields_that_scripts_rely_on():
     assert ranking.beats_by(-0.2) == pytest.approx(stats.norm.cdf([0.0, 1.0, 3.0]))
 
 
+@pytest.mark.parametrize("measure", ["AG@5", "MR1"])
+@pytest.mark.parametrize("df", [None, 4.0])
+@pytest.mark.parametrize("anytime", [None, AnyTime.by_count(300, items=1000, first=100)])
+@pytest.mark.parametrize("level", [0.4, 0.8, 0.95, 0.99])
+def test_one_rule_decides_a_pair(measure: str, df: float | None, anytime: AnyTime | None, level: float) -> None:
+    """A pair is decided exactly where the bound beside it excludes 0, and the better system comes first."""
+    means = [0.5, 0.1, 0.9, 0.3, 0.75, 0.6]
+    spread = list(np.geomspace(0.0005, 0.2, 15))
+    ranking = rank_systems(estimates_of(means, [0.1] * 6, spread, measure=measure), level=level, df=df, anytime=anytime)
+    frame, pairs = ranking.comparisons_frame(), ranking.pairs_frame()
+    assert (frame["difference"] > 0).all()
+    assert frame["decided"].to_list() == (frame["confidence"] >= level).to_list()
+    assert frame["decided"].to_list() == (frame["at_least"] > 0).to_list()
+    assert frame["decided"].to_list() == ranking.decided(level).tolist()
+    place = dict(ranking.systems_frame().select("system", "rank").iter_rows())
+    assert all(place[a] < place[b] for a, b in frame.select("a", "b").iter_rows())
+    # The same comparisons as before, turned round where b is better; the bound lies within the interval.
+    assert [{a, b} for a, b in frame.select("a", "b").iter_rows()] == [
+        {a, b} for a, b in pairs.select("a", "b").iter_rows()
+    ]
+    assert frame["difference"].to_numpy() == pytest.approx(np.abs(pairs["difference"].to_numpy()))
+    assert (frame["high"] - frame["low"]).to_numpy() == pytest.approx((pairs["high"] - pairs["low"]).to_numpy())
+    assert (frame["at_least"] >= frame["low"] - 1e-12).all()
+
+
 def test_equal_systems_share_the_better_rank():
     assert rank_systems(estimates_of([0.4, 0.6, 0.4, 0.1], [0] * 4, [0] * 6)).rank.tolist() == [2, 1, 2, 4]
 
@@ -217,7 +243,7 @@ def test_in_a_notebook():
     estimates = replace(estimates_of([0.4, 0.6], [0.01, 0.02], [0.04]), systems=("<A>", "B"))
     page = rank_systems(estimates)._repr_html_()
     assert "AG@5" in page
-    assert "7 of 100 items judged, mean confidence 0.841" in page
+    assert "7 of 100 items judged, mean confidence 84%" in page
     assert "&lt;A&gt;" in page
     assert "<A>" not in page
 

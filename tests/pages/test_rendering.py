@@ -15,12 +15,14 @@ import pytest
 from jinja2 import UndefinedError
 
 import earmark
+from earmark.cli.output import number
 from earmark.data.judgments import Judgments
 from earmark.demo.listening import Answer, Question, answers_page, questions_page
 from earmark.errors import InputError, MissingLibraryError
 from earmark.pages import latex, render, write_page
 from earmark.pages.rendering import _environment
 from earmark.report import Findings, Reproduction, gather_findings, report_html, write_assets
+from earmark.wording import decimal, in_percent
 
 HOSTILE = "<script>alert('x')</script> & \"q\" _ % $ # { } ~ ^ \\ {{ 7 * 7 }} << 7 >>"
 """A name that means something to HTML, to LaTeX and to the templates."""
@@ -137,3 +139,13 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert (tmp_path / "page.html").read_bytes() == "é".encode()
     with pytest.raises(InputError, match="expected an existing folder to write to"):
         write_page("", tmp_path / "nowhere" / "page.html")
+
+
+def test_pages_and_tables_round_alike() -> None:
+    """A confidence is cut off and a score rounded, on a page as on a terminal."""
+    row = {"a": "A", "b": "B", "difference": 0.12346, "at_least": 0.0, "confidence": 0.94996, "decided": False}
+    shown = render("tables/pairs.tex", rows=[row])
+    assert f"A & B & {decimal(0.12346)} & " in shown
+    assert f" & {latex(in_percent(0.94996))} & no" in shown
+    assert (in_percent(0.94996), in_percent(0.95)) == ("94%", "95%")
+    assert number(0.12346) == decimal(0.12346) == "0.1235"

@@ -24,6 +24,7 @@ from earmark.beliefs.exact_estimates import estimate_linear
 from earmark.crowd.agreement import agreement_table
 from earmark.crowd.workers import worker_table
 from earmark.data.collection import Collection
+from earmark.data.judgments import Judgments
 from earmark.data.preferences import Preferences
 from earmark.diagnose.calibration import accuracy_by_confidence
 from earmark.errors import EarmarkError, ParameterError
@@ -32,7 +33,7 @@ from earmark.inference.confidence import Ranking, rank_systems
 from earmark.measures import curves as library
 from earmark.measures.curves import Curves
 from earmark.plots.ranking import percent
-from earmark.plots.style import plain
+from earmark.plots.style import contrast, ink_on, plain
 from earmark.simulation.campaigns import Outcome, outcomes_frame
 from earmark.simulation.diagnosis import Diagnosis
 
@@ -361,3 +362,22 @@ def test_bins_of_confidence_are_drawn_as_a_diagnosis_is() -> None:
     diagnosis = Diagnosis(0.0, {}, pl.DataFrame(), bins.frame())
     assert plots.reliability_data(bins).equals(plots.reliability_data(diagnosis))
     assert plots.plot_reliability(bins).get_xlabel() == "confidence in the order of a pair"
+
+
+def test_what_is_written_on_the_matrix_can_be_read() -> None:
+    """Every figure has a contrast of 4.5 to its cell, and whatever the cell, black or white has."""
+    made = earmark.synthetic_collection(np.random.default_rng(3), systems=9, queries=8, documents=80)
+    few = made.judgments.frame.sample(40, seed=1).select("query", "document", "gain")
+    found = earmark.rank(made.runs, Judgments.from_frame(few, scale=made.judgments.scale), measure="AG@5")
+    axes = plots.plot_pairs(found)
+    cells = axes.collections[0]
+    side = len(found.estimates.systems) - 1
+    colours = cells.to_rgba(cells.get_array()).reshape(side, side, 4)
+    drawn = [text for text in axes.texts if text.get_text() and "\n" not in text.get_text()]
+    assert len({text.get_text() for text in drawn}) > 5
+    for text in drawn:
+        column, row = (round(place) for place in text.get_position())
+        assert contrast(text.get_color(), colours[row, column][:3]) >= 4.5
+    for share in np.linspace(0, 1, 201):
+        for colour in (cells.cmap(share), (share, share, share)):
+            assert contrast(ink_on(colour), colour) >= 4.5

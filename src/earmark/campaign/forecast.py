@@ -42,7 +42,7 @@ from earmark.errors import ParameterError
 from earmark.inference.confidence import Ranking
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.measures.graded import DCG
-from earmark.wording import counted
+from earmark.wording import counted, in_percent, percent
 
 EVEN, LIKELY = 0.5, 0.9
 """Probabilities of being decided: as likely as not, and nearly surely."""
@@ -108,7 +108,7 @@ class PairForecast(Display):
     def _summary(self) -> Summary:
         """Show how far the pair has to go."""
         told = facts(even=self.even, likely=self.likely, left=self.left, chance_of_all=self.chance_of_all)
-        return Summary(f"{self.a} and {self.b}, {self.confidence:.3f} sure so far", [told])
+        return Summary(f"{self.a} and {self.b}, {percent(self.confidence)}% sure so far", [told])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,10 +169,12 @@ class Forecast(Display):
         level = f"{100 * self.inference.level:g}% confidence"
         if not self.pairs:
             return Summary(f"no open pair at {level}")
+        frame = self.frame()
+        shown = [pl.Series(name, list(map(in_percent, frame[name]))) for name in ("confidence", "chance_of_all")]
         note = "even: decided as likely as not after so many more judgments of what tells most about the pair; likely: "
         return Summary(
             f"{counted(len(self.pairs), 'open pair')} at {level}",
-            [DisplayTable(self.frame())],
+            [DisplayTable(frame.with_columns(*shown))],
             [f"{note}{100 * LIKELY:g}% likely; left: all that bear on it"],
         )
 

@@ -6,6 +6,7 @@ each other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +27,7 @@ Kind = Literal["decided", "open", "equal"]
 # Up to a number of judgments, what it is rounded up to a multiple of.
 _ROUND = ((50, 5), (200, 10), (1000, 50))
 _ROUND_MANY = 100
+_NAMES_RANGE = re.compile(r"\d (to [\d,]+ more|or more further) ")
 _NOT_YET = "cannot be told apart yet"
 
 
@@ -51,13 +53,22 @@ class Said:
         About every two systems that follow one another in the ranking.
     ahead : str
         What it would take to decide more; empty where nothing is open, or nobody looked ahead.
+    range_note : str
+        What a range of judgments means; empty where none is named.
     """
 
     headline: str
     summary: str
     neighbours: tuple[Sentence, ...]
     ahead: str = ""
+    range_note: str = ""
 
+
+RANGE_NOTE = (
+    "A range of judgments starts where a decision is as likely as not and ends where its probability is nine in ten; "
+    "'or more' where no number of judgments makes it that likely."
+)
+"""What the numbers of :func:`say_forecast` mean; said once wherever they are shown."""
 
 INDEPENDENT = (
     "predictions of items are treated as independent, as in Urbano and Schedl (2013): on real collections such "
@@ -173,21 +184,39 @@ def how_many(count: int, left: int) -> str:
 
 
 def say_forecast(pair: PairForecast, inference: Inference) -> str:
-    """Say what would decide a pair: ``about 60 more judgments``, as a part of a sentence."""
-    judgments = "sampled judgments" if inference.mode == "design" else "judgments"
+    """Say what would decide a pair: ``60 to 90 more judgments``, as a part of a sentence.
+
+    The range goes from an even chance of a decision to nine chances in ten (:data:`RANGE_NOTE`).
+    """
+    judgments = _kind_of_judgments(inference)
     if not pair.left:
         return "everything in which they differ is judged"
     if pair.even is not None:
-        near = rounded(pair.even)
-        if near < pair.left:
-            return f"about {near:,} more {judgments}"
-        return f"nearly all of the {pair.left:,} {judgments} that are left"
+        if rounded(pair.even) >= pair.left:
+            return f"nearly all of the {pair.left:,} {judgments} that are left"
+        return _range(*_ends(pair), judgments)
     if pair.chance_of_all < EVEN and not pair.exact:
         return f"even one more judgment of all {pair.left:,} items in which they differ would probably not do"
     if pair.chance_of_all < EVEN:
         instead = ": it takes more queries" if inference.target == "population" else ""
         return f"even all {pair.left:,} {judgments} that are left would probably not do{instead}"
     return f"more than {int(pair.judgments[-1]):,} more {judgments}"
+
+
+def _kind_of_judgments(inference: Inference) -> str:
+    return "sampled judgments" if inference.mode == "design" else "judgments"
+
+
+def _ends(pair: PairForecast) -> tuple[int, int | None]:
+    """Return the ends of the range of a pair within reach, rounded up; no end where nine in ten is out of reach."""
+    even, likely = pair.even or 0, pair.likely
+    return rounded(even), None if likely is None else min(rounded(likely), pair.left)
+
+
+def _range(low: int, high: int | None, judgments: str) -> str:
+    if high is None:
+        return f"{low:,} or more further {judgments}"
+    return f"about {low:,} more {judgments}" if low >= high else f"{low:,} to {high:,} more {judgments}"
 
 
 def _sentence(first: str, second: str, chance: float | None, decided: bool, forecast: Forecast | None) -> Sentence:
@@ -238,22 +267,29 @@ def _with_forecast(said: Said, ranking: Ranking, forecast: Forecast) -> Said:
             many = f"{'other pair' if told else 'pair'}{'' if len(others) == 1 else 's'}"
             are = "is" if len(others) == 1 else "are"
             ahead = f"{len(others):,} {many} of neighbours {are} open: {_say_range(others, forecast)}."
-    return Said(first, said.summary, said.neighbours, ahead)
+    note = range_note(first, ahead, *(one.text for one in said.neighbours))
+    return Said(first, said.summary, said.neighbours, ahead, note)
+
+
+def range_note(*texts: str) -> str:
+    """Return what a range of judgments means where a text names one; else nothing."""
+    return RANGE_NOTE if any(_NAMES_RANGE.search(text) for text in texts) else ""
 
 
 def _say_range(pairs: Sequence[PairForecast], forecast: Forecast) -> str:
     """Say how many more judgments several pairs take each."""
     if len(pairs) == 1:
         return say_forecast(pairs[0], forecast.inference)
-    judgments = "sampled judgments" if forecast.inference.mode == "design" else "judgments"
-    counts = sorted(rounded(one.even) for one in pairs if one.even is not None)
-    out_of_reach = len(pairs) - len(counts)
-    if not counts and not any(one.exact for one in pairs):
+    judgments = _kind_of_judgments(forecast.inference)
+    ends = [_ends(one) for one in pairs if one.even is not None]
+    out_of_reach = len(pairs) - len(ends)
+    if not ends and not any(one.exact for one in pairs):
         return "even one more judgment of every item would probably not do"
-    if not counts:
+    if not ends:
         return f"even all {judgments} that are left would probably not do"
-    spread = f"{counts[0]:,}" if counts[0] == counts[-1] else f"{counts[0]:,} to {counts[-1]:,}"
-    said = f"about {spread} more {judgments}" + (" each" if len(counts) > 1 else " for one of them")
+    last = [high for _, high in ends if high is not None]
+    most = max(last) if len(last) == len(ends) else None
+    said = _range(min(low for low, _ in ends), most, judgments) + (" each" if len(ends) > 1 else " for one of them")
     if out_of_reach:
         said += f"; for {counted(out_of_reach, 'pair')} all that are left would probably not do"
     return said

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from earmark.cli.command import option
 from earmark.cli.options import OUTPUT, Seed
-from earmark.cli.output import Column, Output, number
+from earmark.cli.output import Column, Output
 from earmark.errors import ParameterError
+from earmark.wording import in_percent
 
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
@@ -234,11 +235,11 @@ def _show_confidence(screen: Output, story: Story) -> None:
     screen.show_columns(
         [Column("judged", [f"{one.judged:,}" for one in outcomes])],
         [
-            Column("how sure\n(mean confidence)", [number(one.mean_confidence, digits=3) for one in outcomes]),
-            Column("how right\n(pairs in order)", [number(one.accuracy, digits=3) for one in outcomes]),
+            Column("how sure\n(mean confidence)", [in_percent(one.mean_confidence) for one in outcomes]),
+            Column("how right\n(pairs in order)", [in_percent(one.accuracy) for one in outcomes]),
             Column(
                 "95% intervals of pairs\nthat hold the truth",
-                [number(one.coverage_pairs_95, digits=3) for one in outcomes],
+                [in_percent(one.coverage_pairs_95) for one in outcomes],
             ),
         ],
     )
@@ -256,7 +257,7 @@ def _ask(screen: Output, made: DemoCollection, files: DemoFiles, seed: int) -> N
     try:
         for campaign in play(person.campaign, person, batch=BATCH):
             order = ", ".join(campaign.ranking.systems_frame()["system"])
-            sure = number(campaign.ranking.mean_confidence, digits=2)
+            sure = in_percent(campaign.ranking.mean_confidence)
             screen.show(f"\n{campaign.judged} judged, {sure} sure on average of the order: {order}\n")
     except Enough:
         screen.show("\nEnough for now; earmark demo --ask goes on where you stopped.")
@@ -289,14 +290,14 @@ def _interruptible() -> Iterator[None]:
 
 
 def _report(screen: Output, campaign: Campaign, path: Path, story: Story | None = None) -> None:
-    from earmark.campaign.statements import say_verdict
+    from earmark.campaign.statements import range_note, say_verdict
     from earmark.demo.story import demo_findings
     from earmark.report import write_report
 
     findings = demo_findings(campaign, story)
     write_report(findings, path)
     said = say_verdict(findings.ranking, findings.forecast)
-    screen.show(said.headline, said.summary, "")
+    screen.show(said.headline, *filter(None, [range_note(said.headline)]), said.summary, "")
 
 
 def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path, report: Path, listening: Path) -> None:

@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from earmark.cli.command import option
+from earmark.wording import DIGITS, decimal
 
 if TYPE_CHECKING:
     import polars as pl
@@ -296,11 +297,11 @@ def write_data(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def number(value: float | None, *, digits: int = 4) -> str:
+def number(value: float | None, *, digits: int = DIGITS) -> str:
     """Print a number for people; a dash stands for none."""
     if value is None or math.isnan(value):
         return NOTHING
-    return f"{value:.{digits}f}" if math.isfinite(value) else f"{value:+}".replace("inf", "∞")
+    return decimal(value, digits) if math.isfinite(value) else f"{value:+}".replace("inf", "∞")
 
 
 def p_value(value: float | None) -> str:

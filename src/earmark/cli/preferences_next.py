@@ -11,7 +11,7 @@ from earmark.cli.command import option
 from earmark.cli.options import Inputs, Level, Seed, Stopping
 from earmark.cli.output import Column, Output, number
 from earmark.errors import ParameterError
-from earmark.wording import counted
+from earmark.wording import counted, decimal, in_percent
 
 if TYPE_CHECKING:
     from earmark.campaign.pairs.campaign import PairCampaign
@@ -294,14 +294,16 @@ def _print_ranking(out: Output, campaign: PairCampaign, k: int, level: float, pa
     if not differences.height:
         return
     out.show("")
+    shown = estimates.ranking.comparisons_frame()
     out.show_columns(
-        [Column(name, differences[name].to_list(), numeric=False) for name in ("a", "b")],
+        [Column(name, shown[name].to_list(), numeric=False) for name in ("a", "b")],
         [
-            Column("a − b", [f"{value:+.4f}" for value in differences["difference"]]),
-            Column("from", [f"{value:+.4f}" for value in differences["low"]]),
-            Column("to", [f"{value:+.4f}" for value in differences["high"]]),
-            Column("confidence", [number(value) for value in differences["confidence"]]),
+            Column("a − b", [decimal(value, sign="+") for value in shown["difference"]]),
+            Column("at least", [decimal(value, sign="+") for value in shown["at_least"]]),
+            Column("confidence", [in_percent(value) for value in shown["confidence"]]),
         ],
+        caption="a has the better estimate; at least: the bound that the difference exceeds with "
+        f"{100 * level:g}% confidence",
     )
 
 
@@ -310,4 +312,4 @@ def _standing(estimates: PreferenceEstimates) -> str:
     said = f"{counted(estimates.answered, 'answer')} about {counted(ranking.estimates.items, 'candidate pair')}"
     if ranking.mean_confidence is None:
         return f"{said}: no two systems to compare"
-    return f"{said}: mean confidence {ranking.mean_confidence:.3f}, least {ranking.min_confidence:.3f}"
+    return f"{said}: mean confidence {in_percent(ranking.mean_confidence)}, least {in_percent(ranking.min_confidence)}"

@@ -25,7 +25,7 @@ from earmark.cli.options import (
     Stopping,
 )
 from earmark.cli.output import Column, Output, PaperOutput, number
-from earmark.wording import counted
+from earmark.wording import counted, decimal, in_percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -161,7 +161,8 @@ def rank(
             _show_pairs(ranking, out, everything=pairs)
         # Where two systems may be the best, the report's headline says what would tell them apart.
         forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
-        out.show(f"{ranking.notes()[0]}.", statements.say_verdict(ranking, forecast).headline)
+        said_first = statements.say_verdict(ranking, forecast).headline
+        out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
     elif out.shape == "latex":
         out.text(_latex(ranking, check, everything=pairs))
     else:
@@ -181,10 +182,12 @@ def _latex(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -
         Column("system", frame["system"].to_list(), numeric=False),
         *(Column(name, [number(value) for value in frame[name]]) for name in ("estimate", "low", "high")),
     ]
-    rows = [row for part in _pair_frames(ranking, check, everything=everything) for row in part.to_dicts()]
+    frames = [ranking.comparisons_frame()] if check is None else _pair_frames(ranking, check, everything=everything)
+    rows = [row for part in frames for row in part.to_dicts()]
     pairs = [
         *(Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")),
-        *(Column(name, [number(row[name]) for row in rows]) for name in (*_DIFFERENCE, "confidence")),
+        *(Column(name, [number(row[name]) for row in rows]) for name in _DIFFERENCE),
+        Column("confidence", [in_percent(row["confidence"]) for row in rows]),
     ]
     comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
     return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)
@@ -212,12 +215,12 @@ def _show_check(ranking: Ranking, check: BaselineCheck, out: Output) -> None:
     out.show_columns(
         [Column("system", [row["a"] for row in rows], numeric=False)],
         [
-            *(Column(name, [f"{row[name]:+.4f}" for row in rows]) for name in _DIFFERENCE),
-            Column("confidence\nthat worse", [number(row["confidence_worse"]) for row in rows]),
+            *(Column(name, [decimal(row[name], sign="+") for row in rows]) for name in _DIFFERENCE),
+            Column("confidence\nthat worse", [in_percent(row["confidence_worse"]) for row in rows]),
             Column("", ["worse" if row["worse"] else "" for row in rows], numeric=False),
         ],
         title=f"Systems minus the baseline {check.baseline}",
-        caption=f"Worse{beyond}: confidence of {1 - check.alpha:g} or more, adjusted by Holm's rule for "
+        caption=f"Worse{beyond}: confidence of {100 * (1 - check.alpha):g}% or more, adjusted by Holm's rule for "
         f"{counted(len(rows), 'system')}",
     )
     out.show("")
@@ -293,31 +296,32 @@ def _show_pairs(ranking: Ranking, out: Output, *, everything: bool) -> None:
     """Show the pairs that are not decided, the least sure first, or all of them."""
     import polars as pl
 
-    frame = ranking.pairs_frame().sort("confidence", maintain_order=True)
+    frame = ranking.comparisons_frame().sort("confidence", maintain_order=True)
     if not frame.height:
         return
-    listed = frame if everything else frame.filter(pl.col("confidence") < ranking.level)
-    undecided = int((frame["confidence"] < ranking.level).sum())
-    title = f"{undecided:,} of {frame.height:,} pairs are undecided: confidence below {ranking.level:g}"
+    listed = frame if everything else frame.filter(~pl.col("decided"))
+    undecided = int((~frame["decided"]).sum())
+    title = f"{undecided:,} of {frame.height:,} pairs are undecided: confidence below {100 * ranking.level:g}%"
     if not undecided:
-        title = f"All pairs are decided: confidence of {ranking.level:g} or more"
+        title = f"All pairs are decided: confidence of {100 * ranking.level:g}% or more"
     if not listed.height:
         out.show(Text(title, style="bold"), "")
         return
     shown = listed if everything else listed.head(_FEW_PAIRS)
     rest = listed.height - shown.height
+    higher, sure = ranking.estimates.measure.higher_is_better, f"{100 * ranking.level:g}%"
     out.show_columns(
         [
             Column("a", shown["a"].to_list(), numeric=False),
             Column("b", shown["b"].to_list(), numeric=False),
         ],
         [
-            Column("a − b", [f"{value:+.4f}" for value in shown["difference"]]),
-            Column("low", [f"{value:+.4f}" for value in shown["low"]]),
-            Column("high", [f"{value:+.4f}" for value in shown["high"]]),
-            Column("confidence", [number(value) for value in shown["confidence"]]),
+            Column("a − b" if higher else "b − a", [decimal(value, sign="+") for value in shown["difference"]]),
+            Column("at least", [decimal(value, sign="+") for value in shown["at_least"]]),
+            Column("confidence", [in_percent(value) for value in shown["confidence"]]),
         ],
         title=title,
-        caption=f"and {rest:,} more: --pairs lists all pairs" if rest else "",
+        caption=f"a has the better estimate; at least: the bound that the difference exceeds with {sure} confidence"
+        + (f"\nand {rest:,} more: --pairs lists all pairs" if rest else ""),
     )
     out.show("")

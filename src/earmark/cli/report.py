@@ -105,7 +105,11 @@ def report(
         write_report(findings, output)
     said = say_verdict(findings.ranking, findings.forecast)
     if out.for_people:
-        out.show(said.headline, *filter(None, (said.summary, said.ahead)), *(f"  {path}" for path in written))
+        out.show(
+            said.headline,
+            *filter(None, (said.summary, said.ahead, said.range_note)),
+            *(f"  {path}" for path in written),
+        )
         return
     out.rows(pl.DataFrame({"file": [str(path) for path in written], "verdict": [said.headline] * len(written)}))
 

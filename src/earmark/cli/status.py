@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from earmark.cli.campaigns import CampaignPath, local_times, opened, show_facts, shown_setting
 from earmark.cli.command import option
 from earmark.cli.output import NOTHING, Column, Output
+from earmark.wording import in_percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -102,9 +103,10 @@ def _facts(found: dict[str, Any], settings: Any) -> dict[str, str]:
     items = {"grade": "items", "prefer": "pairs", "order": "queries", "lists": "pairs of lists"}[found["kind"]]
     share = f" ({found['judged'] / found['items']:.0%})" if found["items"] else ""
     mean, least = found["mean_confidence"], found["min_confidence"]
-    confidence = "too little is judged to tell" if mean is None else f"{mean:.3f} on average over pairs of systems"
+    on_average = f"{in_percent(mean)} on average over pairs of systems"
+    confidence = "too little is judged to tell" if mean is None else on_average
     if least is not None:
-        confidence += f", {least:.3f} at least"
+        confidence += f", {in_percent(least)} at least"
     reason = found["reason"]
     facts = {
         "state": found["state"] + (f" ({found['state_reason']})" if found["state_reason"] else ""),

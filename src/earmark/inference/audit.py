@@ -58,7 +58,7 @@ class Audit(Display):
     def __str__(self) -> str:
         on = f"audit on {self.sampled:,} sampled judgments"
         if self.agrees:
-            little = "" if self.sampled >= TELLING else "; so few would show only a model that is far off"
+            little = "" if self.sampled >= TELLING else "; a sample this small reveals only large errors of the model"
             return f"{on}: the model agrees with the guaranteed estimates (p = {self.p_value:.2f}){little}"
         return (
             f"{on}: the model does NOT agree with the guaranteed estimates (p = {self.p_value:.2g}; {self.worst} is "

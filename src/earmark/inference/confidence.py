@@ -41,6 +41,7 @@ from earmark.data.display import Display, DisplayTable, Summary
 from earmark.errors import ParameterError
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime, anytime_multiplier, anytime_tail
 from earmark.inference.headline import headline, how_decided, may_be_best
+from earmark.wording import in_percent
 
 _LEAST_DOUBT = 1e-12
 
@@ -209,7 +210,10 @@ class Ranking(Display):
         return float(confidence.min()) if confidence.size else None
 
     def decided(self, target: float = 0.95) -> Bools:
-        """Tell which pairs are decided: confidence of at least the target, shape (pairs,); identical ones are not."""
+        """Tell which pairs are decided: confidence of at least the target, shape (pairs,); identical ones are not.
+
+        This is the only rule for a pair of systems; :meth:`comparisons_frame` has the bound that belongs to it.
+        """
         return self.compared & (self.confidence >= target)
 
     def decided_share(self, target: float = 0.95) -> float:
@@ -281,6 +285,47 @@ class Ranking(Display):
         )
         return frame.filter(pl.Series(self.compared))
 
+    def comparisons_frame(self) -> pl.DataFrame:
+        """One row per compared pair, the system with the better estimate first, with the rule by which it is decided.
+
+        A pair is decided when its confidence is at least the level c. That is a statement about one side, the sign of
+        the difference, and the same as ``at_least >= 0``: the difference is larger than ``at_least`` with probability
+        c. The interval from ``low`` to ``high`` has two sides, is wider, and may contain 0 where the pair is decided.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``a``, ``b``, ``difference`` (by how much `a` is better, 0 or more whether higher or lower scores are
+            better), ``low`` and ``high`` (its interval), ``at_least`` (its bound on one side), ``confidence``,
+            ``decided``; in the order of :meth:`pairs_frame`.
+        """
+        estimates, advantage = self.estimates, _advantage(self.estimates)
+        place = np.empty(len(estimates.systems), dtype=np.int64)
+        place[np.argsort(self.rank, kind="stable")] = np.arange(place.size)
+        turned = (advantage < 0) | ((advantage == 0) & (place[estimates.a] > place[estimates.b]))
+        difference, spread = np.abs(advantage), estimates.differences.variance
+        df, growth = _df_of(estimates.differences, self.df), None if self.anytime is None else self.anytime.differences
+        low, _ = interval(difference, spread, level=self.level, df=df, growth=growth)
+        bound = difference
+        if self.level > 0.5:
+            # A confidence of c in a sign is an interval of level 2c - 1 that ends at 0.
+            bound, _ = interval(difference, spread, level=2.0 * self.level - 1.0, df=df, growth=growth)
+        least, most = estimates.measure.range
+        ends = _within(low, 2.0 * difference - low, difference, least - most, most - least)
+        names = pl.Series(estimates.systems, dtype=pl.String)
+        return pl.DataFrame(
+            {
+                "a": names.gather(np.where(turned, estimates.b, estimates.a)),
+                "b": names.gather(np.where(turned, estimates.a, estimates.b)),
+                "difference": difference,
+                "low": ends[0],
+                "high": ends[1],
+                "at_least": np.maximum(bound, least - most),
+                "confidence": self.confidence,
+                "decided": self.decided(self.level),
+            }
+        ).filter(pl.Series(self.compared))
+
     def summary(self) -> dict[str, Any]:
         """``kind``, ``judged``, ``items``, ``mean_confidence``, ``min_confidence``, the last two None without pairs."""
         return {
@@ -318,7 +363,8 @@ class Ranking(Display):
         if self.mean_confidence is None:
             said = [f"{of_items}, no two systems to compare"]
         else:
-            said = [f"{of_items}, mean confidence {self.mean_confidence:.3f}, least {self.min_confidence:.3f}"]
+            mean, least = (in_percent(value) for value in (self.mean_confidence, self.min_confidence))
+            said = [f"{of_items}, mean confidence {mean}, least {least}"]
         if self.anytime is not None:
             said.append("intervals and confidences hold at all looks together")
         if self.identical_pairs:
@@ -339,13 +385,19 @@ class Ranking(Display):
         order = np.argsort(self.rank, kind="stable")
         systems = self.systems_frame().select("rank", "system", pl.col("estimate").alias(str(measure)), "low", "high")
         possible = pl.Series("may be the best", may_be_best(self)[order])
-        level = f"{100 * self.level:g}% intervals"
-        pairs = self.pairs_frame().drop("kind").sort("confidence", maintain_order=True)
+        level, sure = f"{100 * self.level:g}% intervals", f"{100 * self.level:g}% confidence"
+        pairs = self.comparisons_frame().drop("low", "high", "decided").sort("confidence", maintain_order=True)
+        shown = pl.Series("confidence", [in_percent(value) for value in pairs["confidence"]], dtype=pl.String)
+        pairs = pairs.rename({"at_least": "at least"}).with_columns(shown)
         return Summary(
             self.sentence(),
             [
                 DisplayTable(systems.with_columns(possible), f"{measure} with {level}", most=20),
-                DisplayTable(pairs, "Differences of pairs, the least sure first", most=5),
+                DisplayTable(
+                    pairs.with_columns(shown),
+                    f"By how much a is better, at least with {sure}; the least sure first",
+                    most=5,
+                ),
             ],
             [note for note in (how_decided(self), *self.notes()) if note],
         )

@@ -1,6 +1,6 @@
 """A ranking in a sentence: which system is the best, how sure that is, and how much is decided.
 
-A percentage is truncated, not rounded: 94.96 is "94% sure". An undecided ranking must not read as a decided one.
+Percentages are cut off, not rounded (:mod:`earmark.wording`): an undecided ranking must not read as a decided one.
 """
 
 from __future__ import annotations
@@ -59,11 +59,12 @@ def headline(ranking: Ranking) -> str:
     if len(rivals) == 2:
         why = "cannot be told apart yet" if _differ(ranking, *rivals) else "return the same results within the cutoff"
         return f"The best {of_all} is {listed(rivals, 'or')}: they {why}."
-    leads = f"{first[0]} leads, but not surely" if len(first) == 1 else f"{listed(first)} lead together"
-    if len(rivals) == len(names) or len(rivals) > _FEW_NAMES:
-        may_be = "any" if len(rivals) == len(names) else f"one of {len(rivals):,}"
-        return f"The best {of_all} may be {may_be}: {leads}."
-    return f"The best {of_all} is {listed(rivals, 'or')}: {leads}."
+    highest = f"the {'highest' if ranking.estimates.measure.higher_is_better else 'lowest'} estimate"
+    has = f"{first[0]} has {highest}" if len(first) == 1 else f"{listed(first)} share {highest}"
+    if len(rivals) == len(names):
+        return f"No system is clearly the best of {len(names):,} yet: {has}."
+    which = listed(rivals, "or") if len(rivals) <= _FEW_NAMES else f"one of {len(rivals):,}"
+    return f"The best {of_all} is {which}: {has}."
 
 
 def how_decided(ranking: Ranking) -> str:

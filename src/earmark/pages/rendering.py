@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from earmark._version import __version__
 from earmark.data.files import replacing
 from earmark.errors import MissingLibraryError
-from earmark.wording import counted, percent
+from earmark.wording import DIGITS, counted, decimal, in_percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -98,13 +98,14 @@ def _environment(*, latex_syntax: bool) -> Environment:
     environment.filters |= {
         "count": lambda value: DASH if value is None else f"{value:,}",
         "counted": counted,
+        "labelled": _labelled,
         "level": lambda value: f"{100 * value:g}%",
         "number": _number,
-        "percent": lambda value: DASH if value is None else f"{percent(value)}%",
+        "percent": in_percent,
         "sentence": _sentence,
         "share": _share,
         "short": lambda value: _number(value, 1 if value >= 1 else 2),
-        "signed": lambda value, digits=4: _number(value, digits, sign="+"),
+        "signed": lambda value, digits=DIGITS: _number(value, digits, sign="+"),
         "unbroken": _unbroken,
     }
     environment.tests["nan"] = math.isnan
@@ -130,9 +131,9 @@ def latex(value: object) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in str(value))
 
 
-def _number(value: float | None, digits: int = 4, *, sign: str = "-") -> str:
+def _number(value: float | None, digits: int = DIGITS, *, sign: str = "-") -> str:
     """Write a number with a minus and not a hyphen."""
-    return DASH if value is None else f"{value:{sign}.{digits}f}".replace("-", "−")
+    return DASH if value is None else decimal(value, digits, sign=sign).replace("-", "−")
 
 
 def _share(value: float | None) -> str:
@@ -143,6 +144,20 @@ def _share(value: float | None) -> str:
 def _sentence(text: str) -> str:
     """Make a sentence of a note."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _labelled(table: str) -> Markup:
+    """Give every cell of a table of ours the title of its column, which stands before it where rows are stacked."""
+    from markupsafe import Markup
+
+    head, end, body = str(table).partition("</thead>")
+    titles = re.findall(r"<th\b[^>]*>(.*?)</th>", head)
+
+    def with_titles(row: re.Match[str]) -> str:
+        following = iter(titles)
+        return re.sub(r"<td\b", lambda _: f'<td data-title="{next(following, "")}"', row[0])
+
+    return Markup(head + end + re.sub(r"<tr>.*?</tr>", with_titles, body, flags=re.DOTALL))
 
 
 def _unbroken(text: str, names: Iterable[str]) -> Markup:

@@ -12,7 +12,7 @@ from earmark.campaign.statements import ordered_pairs
 from earmark.campaign.verdict import Verdict
 from earmark.inference.confidence import Ranking
 from earmark.inference.headline import may_be_best
-from earmark.plots.style import BLUE, INK, MUTED, drawing, plain
+from earmark.plots.style import BLUE, MUTED, drawing, ink_on, plain
 from earmark.wording import percent
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 Ranked = Ranking | Verdict | Look | Campaign
 # More systems than this leave no room for figures in the cells of a matrix.
 _READABLE = 18
-# From this confidence on cells are so dark that what is written on them is white.
-_DARK = 0.85
 
 
 def ranking_of(shown: Ranked) -> Ranking:
@@ -136,7 +134,7 @@ def plot_pairs(ranking: Ranked, *, ax: Axes | None = None) -> Axes:
             text = "=" if chance is None else percent(chance)
             if side >= _READABLE and chance is not None:
                 text = "" if decided else "•"
-            ink = "white" if chance is not None and chance > _DARK else INK
+            ink = ink_on(colours((shown[row, column] - 0.5) / 0.5))
             weight = "bold" if decided else "normal"
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=8.5, fontweight=weight)
         axes.set_xticks(

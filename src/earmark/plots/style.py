@@ -64,6 +64,25 @@ _STYLE: dict[Any, Any] = {
 _ID = re.compile(r'(\bid="|url\(#|xlink:href="#)')
 
 
+def luminance(colour: Any) -> float:
+    """Return the relative luminance of a colour, 0..1, as the Web Content Accessibility Guidelines 2 define it."""
+    from matplotlib.colors import to_rgb
+
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: Any, other: Any) -> float:
+    """Return the contrast of two colours, 1..21; text is easy to read from 4.5 on."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def ink_on(colour: Any) -> str:
+    """Return black or white, whichever is easier to read on a colour: on any, one of them has a contrast of 4.5."""
+    return max((BLACK, "#ffffff"), key=lambda ink: contrast(ink, colour))
+
+
 def plain(name: str, *, longest: int = LONGEST_NAME) -> str:
     """Write a name so that it is shown as it is, its middle left out where it is too long for a figure."""
     if len(name) > longest:

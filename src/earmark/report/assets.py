@@ -15,7 +15,7 @@ from earmark.pages import render, write_page
 from earmark.plots.calibration import plot_predictions, predictions_data
 from earmark.plots.crowd import plot_assessors
 from earmark.plots.forecast import plot_forecast
-from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking
+from earmark.plots.ranking import plot_pairs, plot_ranking
 from earmark.plots.style import svg_file
 from earmark.report.findings import Findings
 
@@ -76,9 +76,10 @@ def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
 def _tables(findings: Findings) -> dict[str, str]:
     """Return the text of every file with a table by its name."""
     ranking, forecast, calibration = findings.ranking, findings.forecast, findings.calibration
-    systems, pairs = (frame.drop("kind") for frame in (ranking.systems_frame(), ranking.pairs_frame()))
-    # What the CSV file holds, and what the LaTeX table shows.
-    frames = {"systems": (systems, systems), "pairs": (pairs, pairs_data(ranking))}
+    systems, pairs = ranking.systems_frame().drop("kind"), ranking.comparisons_frame()
+    # What the CSV file holds, and what the LaTeX table shows: decisions stand beside the bound that belongs to them and
+    # not beside an interval of two sides.
+    frames = {"systems": (systems, systems), "pairs": (pairs.drop("decided"), pairs)}
     if forecast is not None and forecast.pairs:
         frames["forecast"] = (forecast.frame(), forecast.frame())
     if calibration is not None:

@@ -23,7 +23,7 @@ from earmark.data.log import AnswerLog
 from earmark.data.spreadsheets import escape_formulas
 from earmark.pages import render, write_page
 from earmark.plots.kinds import plot_orders, plot_precision, plot_shares, plot_won
-from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking
+from earmark.plots.ranking import plot_pairs, plot_ranking
 from earmark.plots.style import svg_file, svg_text
 from earmark.report.assets import write_texts
 from earmark.report.changes import Changes, changes_in
@@ -176,7 +176,7 @@ def kind_tables(findings: KindFindings) -> dict[str, pl.DataFrame]:
     look = findings.look
     if isinstance(look, PairLook):
         ranking = look.estimates.ranking
-        tables = {"systems": ranking.systems_frame().drop("kind"), "pairs": ranking.pairs_frame().drop("kind")}
+        tables = {"systems": ranking.systems_frame().drop("kind"), "pairs": ranking.comparisons_frame().drop("decided")}
         if findings.precision is not None:
             tables["precision"] = findings.precision
         return tables
@@ -213,7 +213,7 @@ def kind_assets(findings: KindFindings, folder: Path) -> list[Path]:
         if isinstance(findings.look, PairLook) and name in ("systems", "pairs"):
             ranking = findings.look.estimates.ranking
             values["ranking"] = ranking
-            values["rows"] = pairs_data(ranking).to_dicts() if name == "pairs" else values["rows"]
+            values["rows"] = ranking.comparisons_frame().to_dicts() if name == "pairs" else values["rows"]
         template = "won" if findings.kind == "lists" and name == "systems" else name
         texts[f"{name}.tex"] = render(f"tables/{template}.tex", **values)
     texts |= {f"{name}.svg": svg_file(axes) for name, axes in draw_kind(findings).items()}
@@ -256,7 +256,7 @@ def kind_html(findings: KindFindings) -> str:
 def _ranking_values(look: PairLook) -> dict[str, Any]:
     """Return what the parts about rankings say, as in a report of grades."""
     ranking = look.estimates.ranking
-    pairs = ranking.pairs_frame().with_columns(decided=pl.col("confidence") >= ranking.level)
+    pairs = ranking.comparisons_frame()
     return {
         "ranking": ranking,
         "measure": ranking.estimates.measure,

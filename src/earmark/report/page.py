@@ -1,4 +1,4 @@
-"""One HTML file: the verdict first, then the ranking, the pairs, what it rests on, and how to reproduce it.
+"""One HTML file: the verdict first, then ranking, pairwise comparisons, effort, method, and how to reproduce it.
 
 What is said and how it looks is in the templates of :mod:`earmark.pages`; here it is only gathered.
 """
@@ -10,8 +10,6 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from earmark.campaign.forecast import EVEN, LIKELY
 from earmark.campaign.statements import how_many, say_verdict, tallies
@@ -53,7 +51,7 @@ def report_html(findings: Findings) -> str:
     """
     ranking, forecast, agreement = findings.ranking, findings.forecast, findings.agreement
     drawn = draw(findings, matrix=len(ranking.estimates.systems) in _IN_MATRIX)
-    pairs = ranking.pairs_frame().with_columns(decided=pl.col("confidence") >= ranking.level)
+    pairs = ranking.comparisons_frame()
     assessors = [] if findings.assessors is None else findings.assessors.to_dicts()
     return render(
         "report.html",
@@ -83,7 +81,7 @@ def lasting_rows(ranking: Ranking | None) -> dict[str, dict[Any, dict[str, Any]]
         return {"lasting_systems": {}, "lasting_pairs": {}}
     return {
         "lasting_systems": {row["system"]: row for row in ranking.systems_frame().to_dicts()},
-        "lasting_pairs": {(row["a"], row["b"]): row for row in ranking.pairs_frame().to_dicts()},
+        "lasting_pairs": {(row["a"], row["b"]): row for row in ranking.comparisons_frame().to_dicts()},
     }
 
 
