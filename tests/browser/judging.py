@@ -22,7 +22,7 @@ from earmark.store.links import invite, invite_openly
 # The browser takes this name for this computer. It is no secure context, as in a local network.
 OTHER_NAME = "study.example"
 QUERIES, DOCUMENTS, DEPTH = 4, 5, 3
-CONSENT = "# About this test\n\nYou listen to music and say what you hear.\n\n- You may stop at any time.\n"
+CONSENT = "# About this test\n\nYou listen to *music* and say what **you** hear.\n\n- You may stop at any time.\n"
 QUESTIONNAIRE = """
 [[question]]
 id = "years"

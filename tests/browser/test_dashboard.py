@@ -64,7 +64,7 @@ class Organiser:
         page.locator(PAGES[name]).first.wait_for()
         page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
         page.wait_for_function(
-            "[...document.images].filter((one) => one.checkVisibility() && one.src).every((one) => one.naturalWidth)"
+            "() => [...document.images].every((one) => !one.checkVisibility() || !one.src || one.naturalWidth)"
         )
         return page
 
@@ -171,7 +171,7 @@ def test_the_dashboard_updates_while_somebody_answers_in_a_browser(
             expect(image).to_be_visible()
         else:
             expect(image).not_to_have_attribute("src", pictures[-1] or "")
-        page.wait_for_function("document.querySelector('[data-figure=ranking] img').naturalWidth > 100")
+        page.wait_for_function("() => document.querySelector('[data-figure=ranking] img').naturalWidth > 100")
         pictures.append(image.get_attribute("src"))
     assert page.evaluate("window.sameDocument"), "the page was not loaded again"
 
@@ -276,8 +276,11 @@ def test_correcting_and_withdrawing_answers(campaign: Serve, organise: Organise)
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text(NASTY)
     expect(rows.first).to_contain_text("took 12 s")
+    expect(rows.first).to_contain_text("Very similar (2)")
     rows.first.get_by_role("button", name="Correct").click()
     dialog = page.get_by_role("dialog")
+    for said in ("Ann", "query", "track", "Very similar (2)"):
+        expect(dialog.locator(".about")).to_contain_text(said)
     dialog.get_by_label("New answer").select_option("0")
     dialog.get_by_label("Reason").fill("told us so")
     dialog.get_by_role("button", name="Correct").click()
@@ -416,6 +419,11 @@ SMALL = """(targets) => [...document.querySelectorAll(targets)]
   .map(([one, box]) => `${one.outerHTML.slice(0, 100)}: ${Math.round(box.width)} by ${Math.round(box.height)}`)"""
 
 
+OFF_SCREEN = """() => [...document.querySelectorAll("nav a, .cards button, .cards summary")]
+  .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth)
+  .map((one) => one.outerHTML.slice(0, 100))"""
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_pages_fit_a_phone(campaign: Serve, organise: Organise, language: str) -> None:
     server = campaign("grade", "Phone")
@@ -423,6 +431,9 @@ def test_pages_fit_a_phone(campaign: Serve, organise: Organise, language: str) -
     one = organise(server, **PHONE)
     for name in PAGES:
         page = one.open_whole(name, language=language)
+        # Tabs wrap and rows are cards: nothing that can be pressed is off the screen.
+        hidden = page.evaluate(OFF_SCREEN)
+        assert not hidden, f"{name}: off the screen: {hidden}"
         wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wider == 0, f"{name} scrolls sideways by {wider} pixels"
         small = page.evaluate(SMALL, TARGETS)

@@ -87,6 +87,12 @@ def test_questions(served: Serve, judge: Follow, name: str, scheme: str) -> None
 def test_the_clip_that_plays_in_a_list_has_its_waveform_on_a_phone(served: Serve, judge: Follow) -> None:
     ann = judge(served("lists").link(), **PHONE).begin()
     page = ann.page
+    # Left and right are beside each other, as the lists are.
+    left, right = (page.locator(".lists .choice", has_text=side).bounding_box() for side in ("Left", "Right"))
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
+    assert left["x"] < right["x"]
     row = page.locator("[data-part='second 1']")
     expect(row.locator(".waveform")).to_be_hidden()
     row.locator(".play").tap()

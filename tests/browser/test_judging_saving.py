@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from judging import Judge, Server
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 Serve = Callable[..., Server]
 Follow = Callable[..., Judge]
@@ -106,6 +106,24 @@ def test_a_break_says_saved_only_when_it_is(served: Serve, judge: Follow) -> Non
     expect(line).to_have_text("All your answers are saved.")
     ann.expect_saved()
     without(ann, "ERR_FAILED")
+
+
+def test_an_answer_on_its_way_is_counted_once(served: Serve, judge: Follow) -> None:
+    ann = judge(served("grade", pages__pause_after=1).link()).begin()
+    page = ann.page
+    kept: list[tuple[Route, APIResponse]] = []
+    # The server has the answer, and the page does not know.
+    page.route(ANSWERS, lambda route: kept.append((route, route.fetch())))
+    answer(ann)
+    expect(page.get_by_role("heading", name="Time for a short break?")).to_be_visible()
+    page.wait_for_timeout(300)
+    page.get_by_role("button", name="Go on").click()
+    expect(ann.question).to_be_visible()
+    expect(page.locator("#progress-text")).to_have_text("1 answer")
+    expect(page).to_have_title("Question 2 · Which songs are alike?")
+    ((route, response),) = kept
+    route.fulfill(response=response)
+    ann.expect_saved()
 
 
 def test_leaving_waits_for_the_last_answer(served: Serve, judge: Follow) -> None:

@@ -26,7 +26,14 @@ def test_both_scales_and_a_gentle_check_when_they_contradict(served: Serve, judg
     ann = judge(server.link()).begin()
     page = ann.page
     ann.hear_all()
+    # The second scale has a question of its own, its ends have numbers, and no knob suggests an answer.
+    scale = page.locator(".range")
+    for said in ("And more finely, from 0 to 100?", "0 Not similar at all", "100 Identical"):
+        expect(scale).to_contain_text(said)
+    expect(scale.get_by_role("slider")).to_have_class("unset")
     ann.choose("Not similar")
+    page.get_by_label("A number from 0 to 100").fill("150")
+    expect(page.locator(".hint")).to_have_text("Type a number from 0 to 100.")
     page.get_by_label("A number from 0 to 100").fill("90")
     page.locator(".next").click()
     expect(page.get_by_text("You answered “Not similar” and 90.")).to_be_visible()
@@ -35,7 +42,7 @@ def test_both_scales_and_a_gentle_check_when_they_contradict(served: Serve, judg
     ann.next()
     ann.hear_all()
     ann.choose("Very similar")
-    slider = page.get_by_role("slider", name="How similar are these two pieces?")
+    slider = page.get_by_role("slider", name="And more finely, from 0 to 100?")
     slider.focus()
     for key in ("End", "ArrowLeft", "ArrowLeft"):
         slider.press(key)
@@ -143,7 +150,7 @@ def test_two_scales_and_pictures_by_keyboard_alone(served: Serve, judge: Follow,
         hands.hear_all()
         hands.answer(*KEYS[name])
         hands.save()
-        hands.read_feedback("Others hear this differently")
+        hands.read_feedback("Both clips were the same song, so the expected answer is: 100")
     for number in range(2):
         expect(page).to_have_title(f"Question {number + 1} · Which songs are alike?")
         hands.hear_all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from judging import Judge, Server
+from judging import Judge, Server, full
 from playwright.sync_api import Route, expect
 
 Serve = Callable[..., Server]
@@ -124,3 +124,10 @@ def test_the_chosen_language_is_remembered(served: Serve, judge: Follow) -> None
     expect(page.get_by_role("heading", name="What to do")).to_be_visible()
     page.goto(ann.link)
     expect(page.get_by_role("heading", name="What to do")).to_be_visible()
+
+
+def test_stressed_words_of_the_consent_are_shown_so(served: Serve, judge: Follow) -> None:
+    text = judge(served("grade", **full("grade")).link()).open().page.locator(".consent-text")
+    expect(text.locator("em")).to_have_text("music")
+    expect(text.locator("strong")).to_have_text("you")
+    expect(text).not_to_contain_text("*")

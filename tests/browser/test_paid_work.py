@@ -129,3 +129,35 @@ def test_a_refusal_is_said_in_words(server: Server, judge: Follow) -> None:
     finally:
         server.opened.desk.set_state("open")
     bob.problems = [one for one in bob.problems if "409" not in one]
+
+
+@pytest.mark.parametrize("sessions", [("s1", "s2"), ("s1", "s1")], ids=["two assignments", "one assignment"])
+def test_a_question_counts_in_the_window_where_it_is_answered_first(
+    served: Serve, judge: Follow, sessions: tuple[str, str]
+) -> None:
+    server = served("grade", recruiting__platform="prolific", recruiting__answers_per_assignment=2)
+    before, person = len(server.events("answered")), f"px{''.join(sessions)}"
+    one = judge(address(server, person, sessions[0])).open()
+    one.page.get_by_role("button", name="Start").click()
+    one.page.get_by_role("button", name="Begin").click()
+    one.train()
+    one.hear_all()
+    one.choose("Very similar")
+    first = one.id
+    other = Judge(one.context, address(server, person, sessions[1])).open()
+    other.page.get_by_role("button", name="Start").click()
+    # Where the session is the same one, the words were said in the first window.
+    begin = other.page.get_by_role("button", name="Begin")
+    expect(begin.or_(other.question).first).to_be_visible()
+    if begin.count():
+        begin.click()
+    expect(other.question).to_have_attribute("data-question", first)
+    other.hear_all()
+    other.choose("Not similar")
+    one.page.evaluate("document.querySelector('.next').click()")
+    one.expect_saved()
+    other.page.locator(".next").click()
+    expect(other.page.locator(".toast")).to_contain_text("another window")
+    expect(other.question).not_to_have_attribute("data-question", first)
+    assert [row["gain"] for row in server.events("answered")[before:]] == [2]
+    assert not other.problems

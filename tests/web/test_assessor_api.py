@@ -462,3 +462,12 @@ def test_the_log_knows_pseudonyms_only(make_client: Make) -> None:
     frame = store_of(client).log().frame
     assert "Ann" not in frame.write_json()
     assert frame.filter(pl.col("kind") == "answered")["assessor"][0].startswith("a-")
+
+
+@pytest.mark.parametrize(("kind", "budget", "share"), [("grade", 4, 0.5), ("order", 4, 0.5), ("prefer", 4, 0.5)])
+def test_the_share_of_the_work_is_that_of_the_budget(make_client: Make, kind: str, budget: int, share: float) -> None:
+    who = invited(make_client(kind, estimates__stop=f"budget:{budget}", traps__rate=0.0))
+    for _ in range(2):
+        assert who.answer(who.take(ahead=0)["questions"][0]).status_code == 200
+    done = who.get("/api/judge/thanks").json()
+    assert (done["share"], done["until_budget"]) == (share, True)

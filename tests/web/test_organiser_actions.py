@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from organised import Organiser, answer_some, pseudonym_of, running
-from served import Assessor, invited, new_key
+from served import SYSTEMS, Assessor, invited, new_key
 from starlette.testclient import TestClient
 
 from earmark.store.settings import NAME
@@ -394,4 +394,66 @@ def test_what_happened_is_told(make_client: Make) -> None:
     told = [one["text"] for one in organiser.get("/api/organise/changes").json()["changes"]]
     assert told[0] == "paused (lunch)"
     assert any("pages.title" in one for one in told)
-    assert f"{name} was paused (tired)" in told
+    # Names never enter the log; they are put in where it is shown.
+    assert "Ann was paused (tired)" in told
+    assert "Ann" not in str(organiser.store.log().frame.to_dicts())
+
+
+def test_who_took_an_answer_back_and_which_links_ended(make_client: Make) -> None:
+    client = make_client()
+    organiser, ann = Organiser(client), invited(client, "Ann")
+    first, second = answer_some(ann, 2)
+    assert ann.post("undo", {"id": second["id"], "key": new_key()}).status_code == 200
+    name = pseudonym_of(organiser, "Ann")
+    asked = {"assessor": name, "reason": "a mistake"}
+    assert organiser.post(f"answers/{first['id']}/withdraw", asked).status_code == 200
+    assert organiser.post(f"people/{name}/revoke").status_code == 200
+    told = [one["text"] for one in organiser.get("/api/organise/changes").json()["changes"]]
+    assert told[0] == "a link of Ann was ended"
+    assert told[1].startswith("the organiser withdrew an answer of Ann about query")
+    assert told[1].endswith("(a mistake)")
+    assert told[2].startswith("Ann undid an answer about query")
+
+
+@pytest.mark.parametrize(("kind", "part"), [("grade", "candidate 0"), ("order", "candidate 1"), ("lists", "first 0")])
+def test_reports_are_listed_with_the_document(make_client: Make, kind: str, part: str) -> None:
+    client = make_client(kind, pages__hide_ranking=True, traps__rate=0.0)
+    organiser, ann = Organiser(client), invited(client, "Ann")
+    question = ann.take(ahead=0)["questions"][0]
+    said = {"id": question["id"], "key": new_key(), "part": part, "text": "it crackles"}
+    assert ann.post("unplayable", said).status_code == 200
+    question = ann.take(ahead=0)["questions"][0]
+    assert ann.post("skip", {"id": question["id"], "key": new_key(), "text": "too long"}).status_code == 200
+    question = ann.take(ahead=0)["questions"][0]
+    said = {"id": question["id"], "key": new_key(), "part": "query", "text": None}
+    assert ann.post("unplayable", said).status_code == 200
+    found = organiser.get("/api/organise/reports")
+    silent, skipped, crackles = found.json()["reports"]
+    assert (crackles["kind"], crackles["name"], crackles["text"]) == ("unplayable", "Ann", "it crackles")
+    assert crackles["document"].startswith("track")
+    assert (skipped["kind"], skipped["text"]) == ("skipped", "too long")
+    assert (silent["is_query"], silent["text"], silent["document"]) == (True, "", silent["query"])
+    assert found.json()["counts"] == {"unplayable": 2, "skipped": 1}
+    assert organiser.state()["counts"]["unplayable"] == 2
+    assert not any(system in found.text for system in SYSTEMS)
+
+
+def test_answers_have_the_labels_that_assessors_see(make_client: Make) -> None:
+    organiser = Organiser(make_client())
+    answer_some(invited(organiser.client), 1, gain=1, also=40)
+    told = organiser.get("/api/organise/answers").json()
+    assert told["scale"]["labels"] == ["Not similar", "Somewhat similar", "Very similar"]
+    assert (told["also"], told["answers"][0]["details"]["also"]) == (None, 40)
+
+
+def test_a_wrong_stop_rule_is_refused_in_plain_words(make_client: Make) -> None:
+    for kind, wrong, said in (("grade", "men:0.9", "did you mean mean:0.95?"), ("order", "mean:0.9", "budget:200")):
+        organiser = Organiser(make_client(kind))
+        refused = organiser.post("settings", {"changes": {"estimates.stop": wrong}})
+        assert refused.status_code == 400
+        message = refused.json()["error"]["message"]
+        assert said in message
+        assert "))" not in message
+        (field,) = [one for one in organiser.get("/api/organise/settings").json()["settings"] if one["examples"]]
+        for example in field["examples"]:
+            assert organiser.post("settings", {"changes": {field["name"]: example}}).status_code == 200

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import sqlalchemy as sa
 from fastapi.routing import APIRoute
-from organised import Organiser, answer_some, running
+from organised import Organiser, answer_some, pseudonym_of, running
 from served import SYSTEMS, invited, open_client
 from starlette.testclient import TestClient
 
@@ -163,7 +163,7 @@ def test_the_state_follows_the_answers(make_client: Make) -> None:
     assert len(state["pairs"]) == 3
     assert state["verdict"]["headline"].endswith(".")
     assert state["counts"]["answers"] == organiser.store.log().position
-    assert state["counts"]["judged"] + state["counts"]["remaining"] == state["counts"]["questions"]
+    assert state["counts"]["remaining"] == state["counts"]["questions"] - state["counts"]["judged"]
     assert {row["name"] for row in state["assessors"]} == {"Ann", "Bob"}
     assert {"ranking", "pairs", "confidence"} <= set(state["figures"])
     assert state["progress"]["target"] == 0.95
@@ -183,13 +183,81 @@ def test_what_is_judged_is_counted_as_the_stop_rule_counts_it(make_client: Make,
         state = organiser.state()
         counts, progress = state["counts"], state["progress"]
         assert (counts["judged"], counts["questions"]) == (progress["value"], progress["target"])
-        assert counts["judged"] + counts["remaining"] == counts["questions"]
+        # One unit for what is left and for how long it takes: answers.
+        assert counts["remaining"] == counts["missing"]
         # The campaign goes on until nothing is missing.
         assert state["campaign"]["state"] == "open" or counts["missing"] == 0
         if counts["missing"]:
-            assert state["pace"]["end"]["more"] == counts["missing"]
+            assert state["pace"]["end"]["more"] == counts["remaining"]
+            assert state["pace"]["end"]["all"]["judgments"] == counts["remaining"]
     if kind == "order" and per_item == 2:
         assert (counts["answered"], counts["judged"]) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "budget", "left"), [("grade", 5, 4), ("prefer", 5, 2), ("order", 5, 2), ("lists", 5, 2)]
+)
+def test_what_is_left_of_a_budget_is_counted_in_answers(make_client: Make, kind: str, budget: int, left: int) -> None:
+    # Two people judge everything, but for pairs; three answers are there.
+    each = {} if kind == "prefer" else {"judging__judgments_per_item": 2}
+    organiser = running(
+        make_client(kind, estimates__stop=f"budget:{budget}", traps__rate=0.0, **each), answers=3, people=("Ann",)
+    )
+    counts, end = organiser.state()["counts"], organiser.state()["pace"]["end"]
+    assert (counts["answers"], counts["budget"], counts["remaining"], end["more"]) == (3, budget, left, left)
+
+
+def test_a_campaign_without_missing_answers_says_so(make_client: Make) -> None:
+    organiser = running(make_client("order", judging__judgments_per_item=1), answers=3, people=("Ann",))
+    organiser.campaign.desk.set_state("open")
+    end = organiser.state()["pace"]["end"]
+    assert (organiser.state()["counts"]["remaining"], end["how"], end["likely"], end["all"]) == (
+        0,
+        "complete",
+        None,
+        None,
+    )
+
+
+def test_nothing_is_ranked_before_the_first_judgment(make_client: Make) -> None:
+    organiser = Organiser(make_client(pages__look_early=True))
+    organiser.estimate()
+    state = organiser.state()
+    assert state["estimated"] is not None
+    assert state["unjudged"]
+    assert (state["verdict"], state["ranking"], state["pairs"], state["guarantee"]) == (None, None, None, None)
+    assert (state["figures"], state["progress"]["value"], state["progress"]["reason"]) == ([], None, "")
+    answer_some(invited(organiser.client), 2)
+    organiser.estimate()
+    state = organiser.state()
+    assert not state["unjudged"]
+    assert state["ranking"]["rows"]
+
+
+def test_which_looks_a_number_is_valid_for(make_client: Make) -> None:
+    organiser = running(make_client(pages__look_early=True), answers=2)
+    assert (organiser.state()["progress"]["anytime"], organiser.state()["verdict"]["anytime"]) == (False, False)
+    assert organiser.state()["verdict"]["basis"] == {"by": "model", "about": "these", "other": None}
+    organiser = running(make_client("lists"), answers=2)
+    assert (organiser.state()["progress"]["anytime"], organiser.state()["verdict"]["anytime"]) == (True, True)
+    assert organiser.state()["verdict"]["basis"]["by"] == "sequence"
+
+
+def test_nobody_is_at_work_without_a_link_or_after_the_end(make_client: Make) -> None:
+    client = make_client()
+    organiser, ann, bob = Organiser(client), invited(client, "Ann"), invited(client, "Bob")
+    for who in (ann, bob):
+        who.take()
+
+    def at_work() -> tuple[int, set[str]]:
+        state = organiser.state()
+        return state["counts"]["at_work"], {row["name"] for row in state["assessors"] if row["out"]}
+
+    assert at_work() == (2, {"Ann", "Bob"})
+    assert organiser.post(f"people/{pseudonym_of(organiser, 'Ann')}/revoke").status_code == 200
+    assert at_work() == (1, {"Bob"})
+    assert organiser.post("campaign", {"state": "closed"}).status_code == 200
+    assert at_work() == (0, set())
 
 
 @pytest.mark.parametrize("kind", ["grade", "prefer", "order", "lists"])

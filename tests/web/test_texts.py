@@ -44,7 +44,7 @@ def test_words_are_asked_for() -> None:
     templates = Path(str(files("earmark.pages") / "templates" / "web"))
     source += "".join(path.read_text(encoding="utf-8") for path in templates.glob("*.jinja"))
     # Some names are put together: intro_grade, thanks_done, progress_one.
-    stems = ("ask", "intro", "keys_listen", "level_broad", "level_binary", "state", "thanks")
+    stems = ("ask", "intro", "keys_listen", "level_broad", "level_binary", "state", "thanks", "training_own")
     unused = {
         key
         for key in words(ENGLISH, "judge")

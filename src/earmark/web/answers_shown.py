@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from earmark.data.scales import Scale, parse_scale
 from earmark.store.answers import SAME_SOUND
 from earmark.store.overview import Item, answers_page, comments_about, last_about
 from earmark.store.store import from_moment
+from earmark.web.catalogue import words
 from earmark.web.context import WebCampaign
 from earmark.web.sessions import scale_json
 
@@ -27,12 +29,14 @@ def shown_answers(campaign: WebCampaign, **which: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``answers``, ``total``, ``next`` (what to ask for the next page, None at the end), ``kind`` and ``scale``.
+        ``answers``, ``total``, ``next`` (what to ask for the next page, None at the end), ``kind``, ``scale`` and
+        ``also``, the second scale, each with the labels that assessors see.
     """
     rows, total = answers_page(campaign.store, **which)
     newest, comments = last_about(campaign.store, rows), comments_about(campaign.store, rows)
     folder = campaign.folder
     state, kind = campaign.store.row["state"], folder.settings.kind
+    pages, judging = folder.settings.pages, folder.settings.judging
     shown = [_shown(row, newest, comments) for row in rows]
     if kind == "lists" and folder.settings.pages.hide_ranking and state != "closed":
         # Which system won each comparison is the ranking.
@@ -42,10 +46,20 @@ def shown_answers(campaign: WebCampaign, **which: Any) -> dict[str, Any]:
         "total": total,
         "next": rows[-1]["sequence"] if len(rows) == which.get("limit", 50) else None,
         "kind": kind,
-        "allow_same": folder.settings.judging.allow_same,
-        "scale": scale_json(folder.rules.scale, folder.settings.pages.labels),
+        "allow_same": judging.allow_same,
+        "scale": _scale(folder.rules.scale, pages.labels, pages.language),
+        "also": None if judging.also is None else _scale(parse_scale(judging.also), pages.also_labels, pages.language),
         "state": state,
     }
+
+
+def _scale(scale: Scale, labels: tuple[str, ...], language: str) -> dict[str, Any]:
+    """Return a scale with the labels that assessors see: the organiser's, else those of the pages."""
+    told, known = scale_json(scale, labels), words(language, "judge")
+    if told["levels"] is not None and not told["labels"]:
+        own = [known.get(f"level_{scale.name}_{place}") for place in range(len(told["levels"]))]
+        told["labels"] = own if all(own) else None
+    return told
 
 
 def _shown(row: dict[str, Any], newest: Mapping[Item, tuple[int, str]], comments: Mapping[Item, str]) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from earmark.campaign.stopping import Budget, Never
 from earmark.plots.watching import guarantee_data
 from earmark.store.store import from_moment
 from earmark.web.headway import counts_of, pace_of
-from earmark.web.verdict import early_ranking, measure_of, shown_pairs, shown_ranking, shown_verdict
+from earmark.web.verdict import early_ranking, measure_of, read_basis, shown_pairs, shown_ranking, shown_verdict
 from earmark.web.watched import Watched
 
 # A matrix of more systems is drawn and not sent.
@@ -27,9 +28,9 @@ def state(watched: Watched) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``version``, ``time``, ``campaign``, ``counts``, ``pace``, ``assessors``, ``hidden``, ``estimated`` and
-        ``failure``; and unless it is hidden ``verdict``, ``ranking``, ``pairs``, ``progress``, ``guarantee``,
-        ``orders``, ``figures``, ``notes`` and ``ahead``, each None or empty where there is none.
+        ``version``, ``time``, ``campaign``, ``counts``, ``pace``, ``assessors``, ``hidden``, ``unjudged``,
+        ``estimated`` and ``failure``; and unless it is hidden ``verdict``, ``ranking``, ``pairs``, ``progress``,
+        ``guarantee``, ``orders``, ``figures``, ``notes`` and ``ahead``, each None or empty where there is none.
     """
     shown: dict[str, Any] = {
         "version": str(watched.version),
@@ -39,6 +40,7 @@ def state(watched: Watched) -> dict[str, Any]:
         "pace": pace_of(watched),
         "assessors": _assessors(watched),
         "hidden": watched.hidden,
+        "unjudged": watched.unjudged,
         "estimated": None if watched.estimate is None else watched.estimate.time.isoformat(),
         "failure": watched.row["failure"],
     }
@@ -92,16 +94,17 @@ def _results(watched: Watched) -> dict[str, Any]:
         "verdict": _verdict(watched),
         "ranking": None,
         "pairs": None,
-        "precision": None if watched.too_early else body.get("precision") or None,
+        "precision": None if watched.too_early or watched.unjudged else body.get("precision") or None,
         "progress": _progress(watched),
         "guarantee": _guarantee(watched),
         "orders": _orders(body),
         "figures": figure_names(watched),
-        "notes": [str(note) for note in body.get("notes") or ()],
+        # Before the first judgment, notes are about intervals that are not shown.
+        "notes": [] if watched.unjudged else [str(note) for note in body.get("notes") or ()],
         "ahead": None if watched.ahead is None else {name: watched.ahead[name] for name in ("judged", "said")},
     }
     if ranking is None:
-        if watched.too_early:
+        if watched.too_early and not watched.unjudged:
             shown["ranking"] = {"rows": early_ranking(body["systems"]), "level": None}
         return shown
     rows = shown_ranking(ranking)
@@ -114,6 +117,8 @@ def _results(watched: Watched) -> dict[str, Any]:
 def _verdict(watched: Watched) -> dict[str, Any] | None:
     """Return the verdict in words, and whether it holds however often one looks."""
     body, ranking = watched.body, watched.ranking
+    if watched.unjudged:
+        return None
     said: dict[str, Any] = {"headline": None, "summary": "", "neighbours": []}
     if ranking is not None:
         said |= shown_verdict(ranking)
@@ -129,20 +134,26 @@ def _verdict(watched: Watched) -> dict[str, Any] | None:
         "anytime": watched.anytime,
         # From how many judgments on statements hold at any time, where that is still to come.
         "anytime_from": begins if not watched.anytime and begins else None,
-        "basis": watched.told.get("basis"),
+        "basis": read_basis(watched.told.get("basis")),
     }
 
 
 def _progress(watched: Watched) -> dict[str, Any]:
-    """Return what the stop rule watches: ``rule``, ``name``, ``value``, ``target`` and its last decision in words."""
+    """Return what the stop rule watches: ``rule``, ``name``, ``value``, ``target`` and its last decision in words.
+
+    ``anytime`` tells whether the value holds however often one looks, as what stands beside it may.
+    """
     body = watched.body
     seen = body.get("progress") or {}
+    counting = isinstance(watched.stop, (Budget, Never))
     return {
         "rule": str(watched.stop),
         "name": seen.get("name", watched.stop.name),
-        "value": seen.get("value"),
+        # What the prior is sure of is no progress.
+        "value": None if watched.unjudged and not counting else seen.get("value"),
         "target": seen.get("target"),
-        "reason": body.get("reason") or "",
+        "anytime": watched.watched_at_any_time,
+        "reason": "" if watched.unjudged and not counting else body.get("reason") or "",
         "stop": bool(body.get("stop")),
     }
 
@@ -180,7 +191,7 @@ def figure_names(watched: Watched) -> list[str]:
         names.append("forecast")
     visible = not watched.hidden
     precise = any(row.get("precision") is not None for row in watched.body.get("precision") or ())
-    if visible and not watched.too_early and precise:
+    if visible and not (watched.too_early or watched.unjudged) and precise:
         names.append("precision")
     if visible and any(row.get("tau") is not None for row in watched.body.get("groups") or ()):
         names.append("orders")

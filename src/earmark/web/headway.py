@@ -9,6 +9,7 @@ import polars as pl
 
 from earmark.campaign.statements import rounded
 from earmark.campaign.stopping import Budget, Never
+from earmark.store.leases import UNCOUNTED
 from earmark.web import working
 from earmark.web.watched import Watched
 
@@ -30,27 +31,37 @@ def judged_of(watched: Watched) -> int:
 def counts_of(watched: Watched) -> dict[str, Any]:
     """Return how much is judged, left and answered, and what was skipped, reported and said besides."""
     log, counts = watched.log, watched.counts
-    asked, judged = counts["questions"], judged_of(watched)
-    answers = log.position
+    judged, answers = judged_of(watched), log.position
     # A budget of rankings or of comparisons of lists counts answers, any other counts questions.
     budget = watched.stop.judgments if isinstance(watched.stop, Budget) else None
-    in_answers = budget is not None and watched.kind in ("order", "lists")
-    until = asked if budget is None or in_answers else min(budget, asked)
-    remaining = max(until - judged, 0)
-    if budget is not None and in_answers:
-        remaining = max(budget - answers, 0) if judged < asked else 0
     return {
         **counts,
+        "at_work": sum(person["out"] > 0 and person["state"] not in UNCOUNTED for person in watched.people),
         "judged": judged,
         "budget": budget,
-        "budget_of_answers": in_answers,
-        "remaining": remaining,
+        "budget_of_answers": budget is not None and watched.kind in ("order", "lists"),
+        "remaining": _remaining(watched, judged, budget),
         "answers": answers,
         "skipped": log.of_kind("skipped").height,
         "unplayable": log.of_kind("unplayable").height,
         "late": log.of_kind("late").height,
         "comments": log.of_kind("commented").height,
     }
+
+
+def _remaining(watched: Watched, judged: int, budget: int | None) -> int:
+    """Return how many answers are still to give until the budget is used up, or everything is answered."""
+    counts, each = watched.counts, watched.folder.settings.judging.judgments_per_item
+    missing = counts["missing"]
+    if budget is None:
+        return missing
+    if watched.kind in ("order", "lists"):
+        return min(max(budget - watched.log.position, 0), missing)
+    if watched.kind == "prefer":
+        # Answers that are spread over more pairs count as so many whole ones.
+        given = counts["questions"] * each - missing
+        return min(max(budget * each - given, 0), missing)
+    return min(max(budget - judged, 0) * each, missing) if budget < counts["questions"] else missing
 
 
 def pace_of(watched: Watched) -> dict[str, Any]:
@@ -64,27 +75,26 @@ def pace_of(watched: Watched) -> dict[str, Any]:
 
 
 def _end(watched: Watched, per_hour: float | None) -> dict[str, Any]:
-    """Return when the campaign may end: ``known`` tells whether the stop rule says so, or only that all is judged."""
-    counts = counts_of(watched)
-    left = counts["questions"] - counts["judged"]
-    settings = watched.folder.settings
-    each = 1 if counts["budget_of_answers"] else settings.judging.judgments_per_item
+    """Return when the campaign may end: ``how`` that is known, and how many answers it takes, ``more``.
+
+    All numbers here are answers: one unit for what is left, for the pace and for the time that it takes.
+    """
+    counts, settings = counts_of(watched), watched.folder.settings
     with_traps = 1.0 / (1.0 - settings.traps.rate)
-    each_with_traps = each * with_traps
-    if watched.row["state"] in ("stopped", "closed"):
+    if watched.over:
         return {"how": "over", "likely": None, "all": None}
     more: int | None
-    if isinstance(watched.stop, Never):
-        # Questions that some have answered already need fewer answers than the others.
-        more, how, each_with_traps = counts["missing"], "exact", with_traps
-    elif isinstance(watched.stop, Budget):
+    if not counts["missing"]:
+        # The campaign ends with the next estimate, or people are asked again where they disagree.
+        return {"how": "complete", "more": 0, "likely": None, "all": None}
+    if isinstance(watched.stop, (Never, Budget)):
         more, how = counts["remaining"], "exact"
-        more = more if counts["budget_of_answers"] else min(more, left)
     else:
         # How far the stop rule is away tells how sure the ranking is.
         found = None if watched.hidden else working.more_judgments(watched.history, watched.stop.name)
-        more, how = None if found is None else min(rounded(found), left), "forecast"
-    likely = working.expected_end(more, per_hour, answers_each=each_with_traps)
+        each = settings.judging.judgments_per_item
+        more, how = None if found is None else min(rounded(found) * each, counts["missing"]), "forecast"
+    likely = working.expected_end(more, per_hour, answers_each=with_traps)
     return {
         "how": how if more is not None else "unknown",
         "more": more,

@@ -16,7 +16,6 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from earmark.pages import render
-from earmark.report.changes import describe_event
 from earmark.store.exports import Naming, What, export
 from earmark.store.overview import open_links
 from earmark.store.store import check_text
@@ -27,6 +26,7 @@ from earmark.web.answers_shown import shown_answers
 from earmark.web.catalogue import chosen_language, words
 from earmark.web.context import WebCampaign
 from earmark.web.errors import ApiError
+from earmark.web.happened import shown_changes, shown_reports
 from earmark.web.live import Live
 from earmark.web.reports import campaign_report
 from earmark.web.security import campaign_of, is_signed_in, organiser
@@ -181,37 +181,16 @@ def settings(campaign: Organised) -> dict[str, Any]:
     return {"settings": shown_settings(campaign.folder), "problem": campaign.problem_with_settings}
 
 
-@router.get("/api/organise/changes", dependencies=[Depends(organiser)])
-def changes(request: Request) -> dict[str, Any]:
+@router.get("/api/organise/changes")
+def changes(request: Request, campaign: Organised) -> dict[str, Any]:
     """Return what changed during the campaign, the newest first."""
-    watched = watcher_of(request).look()
-    told = watched.log.of_kind(*_CHANGES).reverse().head(200)
-    rows = []
-    for event in told.iter_rows(named=True):
-        if watched.hidden and event["kind"] == "stopped":
-            # The stop rule's reason states a confidence.
-            event["text"] = None
-        rows.append({"time": event["time"].isoformat(), "kind": event["kind"], "text": _described(event)})
-    return {"changes": rows}
+    return {"changes": shown_changes(watcher_of(request).look(), campaign.store)}
 
 
-_CHANGES: Any = (
-    *("changed", "added", "removed", "restored", "rejected", "reinstated", "paused", "resumed", "stopped", "closed"),
-    *("opened", "withdrawn", "erased", "imported"),
-)
-
-
-def _described(event: dict[str, Any]) -> str:
-    who, why = event["assessor"], f" ({event['text']})" if event["text"] else ""
-    if event["kind"] in ("paused", "resumed") and who is not None:
-        return f"{who} was {event['kind']}{why}"
-    if event["kind"] == "withdrawn":
-        return f"an answer of {who} about {event['query'] or 'everything'} was withdrawn{why}"
-    if event["kind"] == "erased":
-        return f"the identity of {who} was erased"
-    if event["kind"] == "imported":
-        return f"answers were imported from {event['source']}"
-    return describe_event(event)
+@router.get("/api/organise/reports", dependencies=[Depends(organiser)])
+def reports(request: Request) -> dict[str, Any]:
+    """Return what does not play, what was skipped and what people remarked, the newest first."""
+    return shown_reports(watcher_of(request).look())
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

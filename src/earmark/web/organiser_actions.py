@@ -287,5 +287,6 @@ def change_settings(campaign: Organised, said: Changes) -> dict[str, Any]:
 
 
 def _plain(error: InputError) -> str:
-    hint = f" ({error.hint})" if error.hint else ""
-    return f"expected {error.expected}, got {error.got}{hint}"
+    """Return an error as sentences: what it says may have parentheses of its own."""
+    said = f"expected {error.expected}, got {error.got}"
+    return f"{said}. {error.hint[:1].upper()}{error.hint[1:]}" if error.hint else said

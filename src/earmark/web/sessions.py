@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from earmark.campaign.stopping import Budget, parse_stop
 from earmark.data.scales import Scale, parse_scale
 from earmark.errors import ParameterError
 from earmark.store.desk import Desk
@@ -299,7 +300,9 @@ def work_done(campaign: WebCampaign, assessor: str) -> dict[str, Any]:
     Songs are the documents that were graded or preferred; of the other kinds, whose questions have many, the queries.
     """
     store, given, table = campaign.store, assignments.c, questions.c
-    kind = campaign.settings.kind
+    kind, each = campaign.settings.kind, campaign.settings.judging.judgments_per_item
+    stop = parse_stop(campaign.settings.estimates.stop)
+    budget = stop.judgments if isinstance(stop, Budget) else None
 
     def look(connection: sa.Connection) -> dict[str, Any]:
         mine = sa.and_(given.campaign == store.campaign, given.assessor == assessor, given.state == "answered")
@@ -309,11 +312,19 @@ def work_done(campaign: WebCampaign, assessor: str) -> dict[str, Any]:
         count = sa.select(sa.func.count()).where(here)
         judged = int(connection.execute(count.where(table.answers > 0)).scalar() or 0)
         total = int(connection.execute(count).scalar() or 0)
+        if budget is not None:
+            # The campaign ends with the budget: what is beyond it is never asked.
+            if kind != "grade":
+                useful = sa.case((table.answers < each, table.answers), else_=each)
+                so_far = sa.select(sa.func.sum(useful)).where(here)
+                judged, total = int(connection.execute(so_far).scalar() or 0), total * each
+            total = min(budget if kind != "prefer" else budget * each, total)
         return {
             "kind": kind,
             "answers": int(connection.execute(sa.select(sa.func.count()).where(mine)).scalar() or 0),
             "songs": int(connection.execute(sa.select(sa.func.count()).select_from(songs)).scalar() or 0),
-            "share": coarse_share(judged, total, campaign.opened.rules.trap_every),
+            "share": coarse_share(min(judged, total), total, campaign.opened.rules.trap_every),
+            "until_budget": budget is not None,
         }
 
     return store.read(look)

@@ -13,10 +13,15 @@ from typing import Any, Literal, get_args
 
 from earmark.campaign.pairs.policies import PairPolicy
 from earmark.campaign.policies import POLICIES
+from earmark.campaign.stopping import parse_stop
+from earmark.campaign.stopping.plain import parse_plain_stop
 from earmark.errors import ParameterError
 from earmark.store.folder import CampaignFolder
 from earmark.store.settings import setting_names
 from earmark.store.store import check_text
+
+_PLAIN_STOPS = ("budget:200", "width:0.2", "none")
+_STOPS = ("mean:0.95", "min:0.95", "decided:0.9", "top:1", "width:0.05", "budget:500", "none")
 
 # No duration or count of a campaign is larger, and computing with it goes wrong.
 _LARGEST = 1_000_000
@@ -75,7 +80,7 @@ FIELDS = (
 
 
 def shown_settings(folder: CampaignFolder) -> list[dict[str, Any]]:
-    """Return the fields of the form with their values: ``name``, ``type``, ``group``, ``optional``, ``value``."""
+    """Return the fields of the form with their values: ``name``, ``type``, ``group``, ``value`` and so on."""
     settings = folder.settings
     known = set(setting_names())
     return [
@@ -86,6 +91,7 @@ def shown_settings(folder: CampaignFolder) -> list[dict[str, Any]]:
             "optional": one.optional,
             "value": _shown(settings.get(one.name)),
             "options": _options(one.name, settings.kind),
+            "examples": _examples(one.name, settings.kind),
         }
         for one in FIELDS
         if one.name in known and (not one.kinds or settings.kind in one.kinds)
@@ -96,6 +102,13 @@ def _options(name: str, kind: str) -> list[str]:
     if name != "estimates.policy":
         return []
     return [*(get_args(PairPolicy) if kind == "prefer" else POLICIES.names())]
+
+
+def _examples(name: str, kind: str) -> list[str]:
+    """Return forms in which a free text may be written."""
+    if name != "estimates.stop":
+        return []
+    return [*_PLAIN_STOPS] if kind in ("order", "lists") else [*_STOPS]
 
 
 def _shown(value: Any) -> Any:
@@ -115,11 +128,19 @@ def read_changes(folder: CampaignFolder, changes: Mapping[str, Any]) -> dict[str
     for name, value in changes.items():
         if name not in offered:
             raise ParameterError(f"'{name}' cannot be changed here")
-        wanted[name] = _read(offered[name], value)
+        wanted[name] = _read(offered[name], value, folder.settings.kind)
     return wanted
 
 
-def _read(field: Mapping[str, Any], value: Any) -> Any:
+def _check_stop(text: str, kind: str) -> None:
+    """Refuse what is no stop rule in the words of the rules; the file's reader would put them into parentheses."""
+    try:
+        parse_plain_stop(text, kind=kind) if kind in ("order", "lists") else parse_stop(text)
+    except ParameterError as error:
+        raise ParameterError(f"estimates.stop: {error}") from None
+
+
+def _read(field: Mapping[str, Any], value: Any, kind: str) -> Any:
     """Return a value as settings take it; forms know no difference between nothing and an empty text."""
     name = field["name"]
     if value is None or (isinstance(value, str) and not value.strip()):
@@ -132,6 +153,8 @@ def _read(field: Mapping[str, Any], value: Any) -> Any:
     if field["options"] and value not in (*field["options"], field["value"]):
         # The file takes any text here, and the worker would find out too late.
         raise ParameterError(f"{name}: expected one of {', '.join(field['options'])}, got '{str(value)[:80]}'")
+    if name == "estimates.stop":
+        _check_stop(str(value), kind)
     if isinstance(value, (int, float)) and not abs(value) <= _LARGEST:
         raise ParameterError(f"{name}: expected a number up to {_LARGEST:,}, got {value:.3g}")
     return int(value) if field["type"] == "whole" and isinstance(value, float) and value.is_integer() else value

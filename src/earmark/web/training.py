@@ -55,6 +55,8 @@ def training_json(campaign: WebCampaign, assessor: str) -> list[dict[str, Any]]:
             **question_json(campaign, assessor, one.shown, expires=None),
             "expected": one.expected,
             "feedback": one.feedback,
+            # Nobody else answered it: a page must not speak of others.
+            "own": written is None,
         }
         for one in exercises
     ]

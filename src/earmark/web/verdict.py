@@ -101,6 +101,41 @@ def _number(value: Any, otherwise: float = 0.0) -> float:
     return otherwise if value is None else float(value)
 
 
+_ABOUT = {"these queries": "these", "queries like these": "like", "all candidate pairs": "pairs"}
+_BY = {
+    "by the model": "model",
+    "by the model of preferences": "preferences",
+    "by a confidence sequence": "sequence",
+}
+
+
+def read_basis(basis: str | None) -> dict[str, Any] | None:
+    """Return what a statement rests on, for pages to say in their language.
+
+    Parameters
+    ----------
+    basis : str or None
+        As an estimate keeps it.
+
+    Returns
+    -------
+    dict or None
+        ``by`` and ``about``, names of what is known, and ``other``, the whole where something else is said.
+
+    Examples
+    --------
+    >>> read_basis("about these queries; by the model; at any time")
+    {'by': 'model', 'about': 'these', 'other': None}
+    """
+    if not basis:
+        return None
+    parts = [part.strip() for part in basis.replace(", about", "; about").split(";")]
+    about = next((_ABOUT.get(part.removeprefix("about ")) for part in parts if part.startswith("about ")), None)
+    by = [part for part in parts if not part.startswith("about ") and part != "at any time"]
+    known = _BY.get(by[0]) if len(by) == 1 else None
+    return {"by": known, "about": about, "other": None if known and about else basis}
+
+
 def shown_verdict(ranking: Ranking) -> dict[str, Any]:
     """Return a verdict in words: ``headline``, ``summary``, and ``neighbours`` with their kinds."""
     said = say_verdict(ranking)

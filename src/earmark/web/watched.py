@@ -70,7 +70,7 @@ class Watched:
             overview.newest_estimate(store),
             overview.history(store),
             overview.counts_of(store, per_item=folder.settings.judging.judgments_per_item),
-            overview.assessors_seen(store),
+            _at_work_if_they_can_be(overview.assessors_seen(store), store.row["state"]),
             from_moment(store.clock()),
         )
 
@@ -116,6 +116,17 @@ class Watched:
         return bool(self.body.get("systems")) and not (self.anytime or self.over or asked_for)
 
     @property
+    def unjudged(self) -> bool:
+        """Whether nothing is judged: what an estimate says then is what was believed before, and ranks nothing."""
+        return not (self.body.get("judged") or self.body.get("answers"))
+
+    @property
+    def watched_at_any_time(self) -> bool:
+        """Whether the number that the stop rule watches holds however often one looks."""
+        by_sequence = self.kind in ("order", "lists")
+        return by_sequence or (self.kind == "grade" and self.folder.settings.estimates.anytime)
+
+    @property
     def hidden(self) -> bool:
         """Whether the ranking is hidden until the campaign is closed."""
         return self.folder.settings.pages.hide_ranking and self.row["state"] != "closed"
@@ -128,7 +139,7 @@ class Watched:
     @cached_property
     def ranking(self) -> Ranking | None:
         """The ranking that is shown, with its intervals; None where it is hidden, too early, or there is none."""
-        return None if self.hidden or self.too_early else self._ranking(self.told)
+        return None if self.hidden or self.too_early or self.unjudged else self._ranking(self.told)
 
     @cached_property
     def both(self) -> tuple[Ranking, Ranking] | None:
@@ -136,7 +147,7 @@ class Watched:
 
         None where they are hidden, too early, or there is only one of them.
         """
-        if self.hidden or self.too_early:
+        if self.hidden or self.too_early or self.unjudged:
             return None
         # Where verdicts are by design, the model stands beside them.
         by_sample = self.body.get("model")
@@ -170,10 +181,12 @@ class Watched:
 
         Looks before the stop rule was changed are left out.
         """
-        known = self.history.filter(pl.col("rule") == self.stop.name).drop_nulls("value")
+        # Before the first judgment there is nothing to be sure of.
+        history = self.history.filter(pl.col("judged") > 0)
+        known = history.filter(pl.col("rule") == self.stop.name).drop_nulls("value")
         if known.height and not isinstance(self.stop, (Budget, Never)):
             return known.select("judged", "value")
-        return self.history.select("judged", value="mean_confidence").drop_nulls()
+        return history.select("judged", value="mean_confidence").drop_nulls()
 
     @cached_property
     def agreement(self) -> dict[str, dict[str, Any]]:
@@ -184,3 +197,11 @@ class Watched:
     def stop(self) -> StopRule:
         """The stop rule."""
         return parse_stop(self.folder.settings.estimates.stop)
+
+
+def _at_work_if_they_can_be(people: list[dict[str, Any]], state: str) -> list[dict[str, Any]]:
+    """Let nobody be at work whose link has ended, or in a campaign that is closed: their questions come back later."""
+    return [
+        person | {"out": 0} if state == "closed" or (person["joined"] and not person["link"]) else person
+        for person in people
+    ]

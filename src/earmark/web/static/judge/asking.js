@@ -24,6 +24,7 @@ const KEEP = 500;
  * @property {HTMLElement} element  where the answer is given
  * @property {() => Object|null} value  the answer; null while something is missing
  * @property {() => string} missing  what is missing, in words
+ * @property {() => string|null} [wrong]  what is wrong with what was typed, in words
  * @property {() => Object} draft
  * @property {(draft: Object) => void} restore
  * @property {() => string|null} doubt  a gentle question about an answer that contradicts itself
@@ -204,6 +205,8 @@ export class Asking {
   #obstacle() {
     const blocked = this.options.blocked?.();
     if (blocked) return blocked;
+    const wrong = this.form.wrong?.();
+    if (wrong) return wrong;
     const { failed, exhibits } = this.exhibition;
     if (failed.length) {
       const names = enumerate(failed.map((id) => exhibits.get(id)?.name ?? id));

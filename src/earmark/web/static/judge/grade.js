@@ -16,8 +16,10 @@ const NEAR = 0.2;
 
 /** The form of a question of kind grade. */
 export function gradeForm(question, campaign, { changed, exhibition }) {
-  const main = makeScale(campaign.scale, campaign, changed, true);
-  const also = campaign.also ? makeScale(campaign.also, campaign, changed, campaign.scale.levels === null) : null;
+  // The heading asks for the scale that comes first; the other one has a question of its own.
+  const second = campaign.also?.levels && !campaign.scale.levels;
+  const main = makeScale(campaign.scale, campaign, changed, !second);
+  const also = campaign.also ? makeScale(campaign.also, campaign, changed, Boolean(second)) : null;
   // Levels first: a quick answer, then the finer one.
   const scales = also
     ? [main, also].sort((a, b) => Number(b.scale.levels !== null) - Number(a.scale.levels !== null))
@@ -34,6 +36,7 @@ export function gradeForm(question, campaign, { changed, exhibition }) {
       return { gain: main.value, ...(also ? { also: also.value } : {}) };
     },
     missing: () => t(also && (main.value !== null || also.value !== null) ? "missing_both" : "missing_grade"),
+    wrong: () => scales.find((one) => one.wrong)?.wrong ?? null,
     draft: () => ({ gain: main.value, also: also?.value ?? null }),
     restore(draft) {
       if (draft.gain !== null && draft.gain !== undefined) main.value = draft.gain;
@@ -89,8 +92,10 @@ function band({ scale, value }) {
 }
 
 function makeScale(scale, campaign, changed, first) {
-  const label = first ? (campaign.question ?? t("ask_grade")) : t("ask_also");
-  return scale.levels !== null ? makeLevels(scale, label, changed) : makeRange(scale, label, changed);
+  const finer = { low: number(scale.low), high: number(scale.high) };
+  const other = scale.levels === null ? t("ask_also", finer) : t("ask_also_levels");
+  const label = first ? (campaign.question ?? t("ask_grade")) : other;
+  return (scale.levels !== null ? makeLevels : makeRange)(scale, label, changed, first);
 }
 
 /** What a level is called: by the organiser, by us where the scale is a known one, else by its number. */
@@ -107,11 +112,11 @@ function levelKeys(names) {
   return names.map((_, index) => (index < 9 ? String(index + 1) : ""));
 }
 
-function makeLevels(scale, label, changed) {
+function makeLevels(scale, label, changed, first) {
   const names = scale.levels.map((_, index) => levelName(scale, index));
   const keys = levelKeys(names);
   const options = scale.levels.map((gain, index) => ({ value: String(gain), text: names[index], key: keys[index] }));
-  const choices = makeChoices(label, options, { changed, hiddenLabel: true, kind: "levels" });
+  const choices = makeChoices(label, options, { changed, hiddenLabel: first, kind: "levels" });
   return {
     scale,
     element: choices.element,
@@ -141,13 +146,14 @@ function makeLevels(scale, label, changed) {
 
 let ranges = 0;
 
-function makeRange(scale, label, changed) {
+function makeRange(scale, label, changed, first) {
   ranges += 1;
   const step = scale.step ?? (scale.high - scale.low) / 100;
   const ends = scale.labels
     ? [scale.labels[0], scale.labels[scale.labels.length - 1]]
     : [t("range_low"), t("range_high")];
   let value = null;
+  let wrong = null;
   const endsId = `ends-${ranges}`;
   const slider = el("input", {
     type: "range",
@@ -169,13 +175,15 @@ function makeRange(scale, label, changed) {
     "aria-label": t("typed_number", { low: number(scale.low), high: number(scale.high) }),
     placeholder: "–",
   });
-  const set = (next, from) => {
+  const set = (next, from, problem = null) => {
     value = next;
+    wrong = problem;
     slider.classList.toggle("unset", value === null);
     if (value !== null && from !== slider) slider.value = String(value);
     if (from !== typed) typed.value = value === null ? "" : String(value);
     slider.setAttribute("aria-valuetext", value === null ? t("not_set") : number(value));
-    typed.removeAttribute("aria-invalid");
+    if (wrong) typed.setAttribute("aria-invalid", "true");
+    else typed.removeAttribute("aria-invalid");
     changed();
   };
   const rounded = (number_) => {
@@ -190,10 +198,7 @@ function makeRange(scale, label, changed) {
     const given = typed.value === "" ? null : Number(typed.value);
     if (given === null) set(null, typed);
     else if (Number.isFinite(given) && given >= scale.low && given <= scale.high) set(rounded(given), typed);
-    else {
-      set(null, typed);
-      typed.setAttribute("aria-invalid", "true");
-    }
+    else set(null, typed, t("wrong_number", { low: number(scale.low), high: number(scale.high) }));
   });
   typed.addEventListener("change", () => value !== null && set(value, slider));
   slider.setAttribute("aria-valuetext", t("not_set"));
@@ -202,15 +207,22 @@ function makeRange(scale, label, changed) {
     element: el(
       "div",
       { class: "range" },
+      !first && el("p", { class: "range-label", "aria-hidden": "true", text: label }),
       el("div", { class: "range-row" }, slider, typed),
       el(
         "div",
         { class: "ends", id: endsId, "aria-hidden": "true" },
-        ends.map((text) => el("span", { text })),
+        ends.map((text, end) =>
+          el("span", {}, el("strong", { class: "numbers", text: number(end ? scale.high : scale.low) }), ` ${text}`),
+        ),
       ),
     ),
     get value() {
       return value;
+    },
+    /** What is wrong with what was typed, in words. */
+    get wrong() {
+      return wrong;
     },
     set value(next) {
       set(next, null);

@@ -9,6 +9,17 @@ export function stage(title, ...content) {
   return el("div", { class: "stage" }, el("h1", { tabindex: "-1", text: title }), content);
 }
 
+/** Words of the organiser: *these* are stressed, **these** strongly. All of it stays text. */
+function stressed(text) {
+  return text
+    .split(/(\*\*[^\s*](?:[^*]*[^\s*])?\*\*|\*[^\s*](?:[^*]*[^\s*])?\*)/)
+    .filter(Boolean)
+    .map((part) => {
+      if (/^\*\*[^*]+\*\*$/.test(part)) return el("strong", { text: part.slice(2, -2) });
+      return /^\*[^*]+\*$/.test(part) ? el("em", { text: part.slice(1, -1) }) : part;
+    });
+}
+
 /** Text of the organiser: blank lines part paragraphs, and lines that start with # or - are headings and lists. */
 export function paragraphs(text) {
   return text
@@ -17,14 +28,14 @@ export function paragraphs(text) {
     .map((block) => block.trim())
     .filter(Boolean)
     .map((block) => {
-      if (/^#+\s/.test(block)) return el("h2", { text: block.replace(/^#+\s+/, "") });
+      if (/^#+\s/.test(block)) return el("h2", {}, stressed(block.replace(/^#+\s+/, "")));
       if (block.split("\n").every((line) => /^[-*]\s/.test(line)))
         return el(
           "ul",
           {},
-          block.split("\n").map((line) => el("li", { text: line.slice(2) })),
+          block.split("\n").map((line) => el("li", {}, stressed(line.slice(2)))),
         );
-      return el("p", { text: block.replace(/\n/g, " ") });
+      return el("p", {}, stressed(block.replace(/\n/g, " ")));
     });
 }
 
@@ -197,23 +208,28 @@ export function pauseStage(answers, saved, go, leave) {
 
 /**
  * The end, and a stop on the way.
- * @param {{answers: number, songs: number, kind: string, share: number, completion: Object|null,
+ * @param {{answers: number, songs: number, kind: string, share: number, until_budget: boolean, completion: Object|null,
  *   text: string|null}} done
  * @param {{reason: string, saved: HTMLElement|null, back: (() => void)|null, undo: (() => void)|null,
  *   undoLabel: string, link: string}} how  saved: the sentence that says where the answers are
  */
 export function thanksStage(done, { reason, saved, back, undo, undoLabel, link }) {
   const said = [];
+  const over = reason === "closed" || reason === "stopped";
+  // Who has answered nothing is not told what the answers did.
+  const nothing = over && !done.answers;
+  const why = nothing ? `state_${reason}` : reason === "enough" && done.completion ? "thanks_paid" : `thanks_${reason}`;
   if (done.answers > 0) {
     said.push(`${whatWasDone(done)} ${t("thanks_help")}`);
-    if (done.share > 0) said.push(t("thanks_share", { share: share(Math.max(0.01, done.share)) }));
+    const all = done.until_budget ? "thanks_share_budget" : "thanks_share";
+    if (done.share > 0) said.push(t(all, { share: share(Math.max(0.01, done.share)) }));
   }
   return stage(
-    t(done.answers > 0 ? "thanks_title" : "thanks_none_title"),
+    t(done.answers > 0 ? "thanks_title" : nothing ? `state_${reason}_title` : "thanks_none_title"),
     el(
       "div",
       { class: "card stack" },
-      el("p", { class: "lead", text: t(reason === "enough" && done.completion ? "thanks_paid" : `thanks_${reason}`) }),
+      el("p", { class: "lead", text: t(why) }),
       saved,
       said.map((text) => el("p", { text })),
       done.text && paragraphs(done.text),

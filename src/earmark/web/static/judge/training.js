@@ -20,10 +20,12 @@ export function train(app, questions, done, index = 0, right = 0, skipped = 0) {
     const fits = asking.form.fits(body, question.expected);
     const go = () => train(app, questions, done, index + 1, right + Number(fits), skipped);
     const usual = fits ? "" : asking.form.describe(question.expected);
-    const box = feedbackBox(fits, usual, question.feedback, go, index + 1 === questions.length);
+    const box = feedbackBox(fits, said(question, fits, usual), question.feedback, go, index + 1 === questions.length);
     forget();
     app.player.pause();
     asking.element.querySelector(".answer").replaceWith(box);
+    // The question is over: there is nothing to skip any more.
+    asking.element.querySelector(".asides").remove();
     app.keys.use(
       (event) => event.key === "Enter" && (go(), true),
       () => [],
@@ -40,12 +42,18 @@ export function train(app, questions, done, index = 0, right = 0, skipped = 0) {
   const asking = app.ask(question, options, t("training_title"));
 }
 
-function feedbackBox(right, usual, feedback, go, last) {
+/** What is said about an answer. Of a song beside itself, nobody else's answers are known: it says what it was. */
+function said({ own, kind }, fits, answer) {
+  if (own) return [t(fits ? "training_own_right" : `training_own_${kind}`, { answer })];
+  return fits ? [t("training_right")] : [t("training_other"), t("training_expected", { answer })];
+}
+
+function feedbackBox(right, [first, ...more], feedback, go, last) {
   return el(
     "div",
     { class: `feedback banner ${right ? "good" : "warn"}`, role: "status", tabindex: "-1" },
-    el("p", {}, el("strong", { text: t(right ? "training_right" : "training_other") })),
-    usual && el("p", { text: t("training_expected", { answer: usual }) }),
+    el("p", {}, el("strong", { text: first })),
+    more.map((text) => el("p", { text })),
     feedback && el("p", { text: feedback }),
     el("p", {}, button(t(last ? "training_done" : "training_next"), { kind: "primary large", press: go })),
   );

@@ -14,6 +14,8 @@ export class Turns {
   questions = [];
   /** Ids that were handed in from this page and are perhaps not acknowledged. */
   #handedIn = new Set();
+  /** How many answers this person has given with the one that is on its way. */
+  #given = 0;
   #reason = "";
   #looking = null;
 
@@ -128,8 +130,10 @@ export class Turns {
       leave: () => app.leave(),
       blocked: () => (app.outbox.empty ? null : t("hint_unsaved")),
     };
-    const unsaved = app.outbox.letters.filter(({ path }) => path === "answers").length;
-    app.ask(question, options, t("title_question", { n: number(app.session.progress.answers + unsaved + 1) }));
+    // What the server says may count the answer on its way already, or not yet.
+    const unsaved = app.outbox.letters.some(({ path }) => path === "answers");
+    const answers = Math.max(app.session.progress.answers, unsaved ? this.#given : 0);
+    app.ask(question, options, t("title_question", { n: number(answers + 1) }));
   }
 
   /** Ask a question again whose answer was taken back. */
@@ -158,7 +162,10 @@ export class Turns {
     if (path === "answers") app.shelf.set("last", { id: body.id, draft: app.drafts.get(`draft.${body.id}`) });
     else if (last) app.shelf.set("last", { ...last, passed: true });
     app.player.stop();
-    if (path === "answers") app.ending.count(1);
+    if (path === "answers") {
+      app.ending.count(1);
+      this.#given = app.session.progress.answers + 1;
+    }
     app.outbox.put(path, body);
     this.#advance();
   }

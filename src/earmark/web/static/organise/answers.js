@@ -3,6 +3,8 @@
 import { count, date, doing, get, h, post, say, t, watchScroll } from "./page.js";
 import { begin } from "./frame.js";
 import { ask } from "./dialog.js";
+import { nameOf } from "./assessors.js";
+import { fill, titlesOf } from "./table.js";
 
 const $ = (id) => document.getElementById(id);
 let told = { kind: "grade", scale: null, state: "open" };
@@ -10,6 +12,7 @@ let next = null;
 let fresh = false;
 
 watchScroll($("answers-table"));
+watchScroll($("reports-table"));
 
 begin((state) => {
   const select = $("filter-assessor");
@@ -22,6 +25,7 @@ begin((state) => {
     if (wanted) select.value = wanted;
     load();
   }
+  showReports();
 });
 
 async function load(more = false) {
@@ -49,12 +53,15 @@ async function load(more = false) {
 }
 
 function shownRow(row) {
-  const cell = (content, attributes = {}) => h("td", attributes, ...[content].flat());
+  const titles = titlesOf($("answers-rows"));
+  let place = 0;
+  const cell = (content, attributes = {}) =>
+    h("td", { "data-title": titles[place++]?.textContent, ...attributes }, ...[content].flat());
   return h(
     "tr",
     { "data-key": row.sequence },
     cell(date(row.time), { class: "when" }),
-    cell(row.name || row.assessor),
+    cell(nameOf(row)),
     cell([h("span", { class: "query" }, row.query), h("span", { class: "note below" }, questionOf(row))]),
     cell(answerOf(row), { class: "said" }),
     cell(detailsOf(row), { class: "note" }),
@@ -65,17 +72,26 @@ function shownRow(row) {
 
 const questionOf = (row) => (row.other ? `${row.document} ${t("against")} ${row.other}` : row.document);
 
+/** A grade as the assessor saw it, with the number that it stands for. */
+function gradeOf(gain, scale) {
+  const label = scale?.labels?.[scale.levels?.indexOf(gain) ?? -1];
+  return label ? `${label} (${count(gain)})` : count(gain);
+}
+
+/** What the choices that name no side are called: of lists as on the page on which they were made. */
+const sameName = () => t(told.kind === "lists" ? "answer_both_good" : "answer_same");
+
 function answerOf(row) {
   if (row.gain !== null) {
-    const place = told.scale?.levels?.indexOf(row.gain) ?? -1;
-    const label = told.scale?.labels?.[place];
-    return label ? `${row.gain} · ${label}` : String(row.gain);
+    const also = row.details?.also;
+    const second = also === undefined || also === null ? null : t("answer_also", { answer: gradeOf(also, told.also) });
+    return [gradeOf(row.gain, told.scale), second && h("span", { class: "note below" }, second)].filter(Boolean);
   }
   if (told.kind === "order") {
     const { order, cut } = JSON.parse(row.choice);
     return [h("details", {}, h("summary", {}, t("answer_cut", { count: count(cut) })), h("ol", { class: "groups" }, ...order.map((one) => h("li", {}, one))))];
   }
-  const words = { a: t("answer_prefers", { document: row.document }), b: t("answer_prefers", { document: row.other }), same: t("answer_same"), neither: t("answer_neither") };
+  const words = { a: t("answer_prefers", { document: row.document }), b: t("answer_prefers", { document: row.other }), same: sameName(), neither: t("answer_both_bad") };
   const strength = row.strength === null ? "" : ` · ${t("answer_strength", { strength: row.strength })}`;
   return `${words[row.choice] ?? row.choice}${strength}`;
 }
@@ -94,7 +110,13 @@ function detailsOf(row) {
 }
 
 function statusOf(row) {
-  return row.status === "trap" ? t("answer_trap", { expected: row.expected }) : t(`answer_${row.status}`);
+  return row.status === "trap" ? t("answer_trap", { expected: expectedOf(row) }) : t(`answer_${row.status}`);
+}
+
+/** The known answer of a trap, in the words of answers. */
+function expectedOf(row) {
+  if (told.kind === "grade") return gradeOf(Number(row.expected), told.scale);
+  return { a: row.document, b: row.other, same: sameName(), neither: t("answer_both_bad") }[row.expected] ?? row.expected;
 }
 
 /* ---- correcting ---- */
@@ -118,9 +140,9 @@ function fieldsFor(row) {
     return select;
   };
   if (told.kind === "grade") {
-    const { levels, labels, high } = told.scale;
+    const { levels, high } = told.scale;
     if (levels) {
-      const input = options(levels.map((gain, at) => [gain, labels?.[at] ? `${gain} · ${labels[at]}` : gain]), String(row.gain));
+      const input = options(levels.map((gain) => [gain, gradeOf(gain, told.scale)]), String(row.gain));
       return [[field(t("correct_value"), input)], () => ({ gain: Number(input.value) })];
     }
     const input = h("input", { id: "new-answer", type: "number", min: 0, max: high, step: told.scale.step ?? "any", value: row.gain });
@@ -135,15 +157,23 @@ function fieldsFor(row) {
     return [[field(t("correct_order"), list), field(t("correct_cut"), number)], read];
   }
   const choices = [["a", t("choice_a", { document: row.document })], ["b", t("choice_b", { document: row.other })]];
-  if (told.allow_same) choices.push(["same", t("choice_same")]);
-  if (told.kind === "lists") choices.push(["neither", t("choice_neither")]);
+  if (told.allow_same) choices.push(["same", sameName()]);
+  if (told.kind === "lists") choices.push(["neither", t("answer_both_bad")]);
   const input = options(choices, row.choice);
   return [[field(t("correct_value"), input)], () => ({ choice: input.value, strength: ["a", "b"].includes(input.value) ? row.strength : null })];
 }
 
+/** Whose answer it is, to what, and what was answered: nobody should correct the row beside it. */
+const aboutOf = (row) => [
+  [t("col_assessor"), nameOf(row)],
+  [t("col_query"), row.query],
+  [t(told.kind === "lists" ? "about_lists" : row.other ? "about_documents" : "about_document"), questionOf(row)],
+  [t("about_answer"), h("span", {}, ...[answerOf(row)].flat())],
+];
+
 async function correct(row) {
   const [fields, read] = fieldsFor(row);
-  const asked = { title: t("correct_title"), text: t("correct_text"), button: t("correct"), reason: "needed", fields };
+  const asked = { title: t("correct_title"), text: t("correct_text"), about: aboutOf(row), button: t("correct"), reason: "needed", fields };
   const done = await ask(asked, (reason) =>
     post(`/api/organise/answers/${encodeURIComponent(row.id)}/correct`, { assessor: row.assessor, reason, ...read() }),
   );
@@ -151,11 +181,35 @@ async function correct(row) {
 }
 
 async function withdraw(row) {
-  const asked = { title: t("withdraw_title"), text: t("withdraw_text"), button: t("withdraw"), reason: "needed", danger: true };
+  const asked = { title: t("withdraw_title"), text: t("withdraw_text"), about: aboutOf(row), button: t("withdraw"), reason: "needed", danger: true };
   const done = await ask(asked, (reason) =>
     post(`/api/organise/answers/${encodeURIComponent(row.id)}/withdraw`, { assessor: row.assessor, reason }),
   );
   if (done !== undefined) await load();
+}
+
+/* ---- what people reported ---- */
+
+async function showReports() {
+  let found;
+  try {
+    found = await get("/api/organise/reports");
+  } catch {
+    return; // The bar says that the connection is lost.
+  }
+  $("reports-none").hidden = found.reports.length > 0;
+  $("reports-table").hidden = found.reports.length === 0;
+  fill($("reports-rows"), found.reports.map((one, index) => ({ ...one, index: found.reports.length - index })), (row) => `${row.time} ${row.index}`, [
+    { class: "when", of: (row) => row.time, show: (row) => [date(row.time)] },
+    { of: (row) => nameOf(row) },
+    {
+      of: (row) => row.kind,
+      show: (row) => [h("span", { class: `badge ${row.kind === "unplayable" ? "warn" : ""}` }, t(`report_${row.kind}`))],
+    },
+    { of: (row) => row.query },
+    { of: (row) => [row.document, row.is_query], show: (row) => [row.is_query ? t("report_query") : (row.document ?? "–")] },
+    { class: "said", of: (row) => row.text, show: (row) => [row.text || "–"] },
+  ]);
 }
 
 $("filter").addEventListener("submit", (event) => {

@@ -8,6 +8,7 @@ import { doing, errorPlace, h, t } from "./page.js";
  * @param {object} asked
  * @param {string} asked.title
  * @param {string} asked.text  what will happen
+ * @param {[string, string|Node][]} [asked.about]  what it is about: names and values
  * @param {string} asked.button
  * @param {"needed"|"optional"|null} [asked.reason]
  * @param {Node[]} [asked.fields]  more to fill in
@@ -15,7 +16,7 @@ import { doing, errorPlace, h, t } from "./page.js";
  * @param {(reason: string) => Promise<any>} act  errors are shown in the dialog, which stays open
  * @returns {Promise<any>} what `act` returned; undefined where it was cancelled
  */
-export function ask({ title, text, button, reason = null, fields = [], danger = false }, act) {
+export function ask({ title, text, about = [], button, reason = null, fields = [], danger = false }, act) {
   return new Promise((resolve) => {
     const before = document.activeElement;
     const why = h("textarea", { id: "dialog-reason", rows: 2, required: reason === "needed" });
@@ -27,6 +28,7 @@ export function ask({ title, text, button, reason = null, fields = [], danger = 
       { method: "dialog", novalidate: true },
       h("h2", { id: "dialog-title" }, title),
       h("p", { id: "dialog-text" }, text),
+      about.length > 0 && h("dl", { class: "about" }, ...about.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
       ...fields,
       reason &&
         h("div", { class: "field" }, h("label", { for: "dialog-reason" }, t(`reason_${reason}`)), why),

@@ -1,6 +1,6 @@
 /* Report, exports, backup, and the end of the campaign. */
 
-import { announce, date, doing, download, get, h, post, say, t, watchScroll } from "./page.js";
+import { announce, counted, date, doing, download, get, h, post, say, t, watchScroll } from "./page.js";
 import { begin } from "./frame.js";
 import { ask } from "./dialog.js";
 import { fill } from "./table.js";
@@ -15,6 +15,7 @@ const page = begin((state) => {
   $("report-hidden").hidden = !state.hidden;
   $("report").hidden = state.hidden;
   showState(state.campaign);
+  showCounts(state.counts);
   showLog();
 });
 
@@ -47,6 +48,13 @@ async function change(words, state) {
     $("report-card").focus();
     $("report-card").scrollIntoView({ block: "nearest" });
   } else announce(t("done"));
+}
+
+/** What people told besides their answers, which the page of answers lists. */
+function showCounts(counts) {
+  const told = ["unplayable", "skipped", "late", "comments"].filter((kind) => counts[kind] > 0);
+  $("log-reports").hidden = !told.length;
+  say($("log-counts"), `${told.map((kind) => counted(`log_${kind}`, counts[kind])).join(" · ")}.`);
 }
 
 async function showLog() {

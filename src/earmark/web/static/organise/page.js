@@ -12,6 +12,14 @@ export function t(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
 }
 
+const plural = new Intl.PluralRules(language);
+
+/** Words that depend on a number: `key_one` or `key_other`, in which {count} is the number. */
+export function counted(key, value, values = {}) {
+  const form = `${key}_${plural.select(value)}`;
+  return t(form in words ? form : `${key}_other`, { count: count(value), ...values });
+}
+
 /** Tell whether the catalogue has words. */
 export const has = (key) => key in words;
 

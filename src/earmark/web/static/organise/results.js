@@ -1,6 +1,6 @@
 /* The dashboard: the verdict as it forms. */
 
-import { count, doing, fixed, h, percent, post, say, t, time, watchScroll } from "./page.js";
+import { count, counted, doing, fixed, h, percent, post, say, t, time, watchScroll } from "./page.js";
 import { begin } from "./frame.js";
 import { fill } from "./table.js";
 import { showPictures } from "./pictures.js";
@@ -52,7 +52,8 @@ function showVerdict(state) {
   const kicker = [t(state.campaign.state === "closed" ? "verdict_final" : "verdict"), state.campaign.measure];
   say($("verdict-kicker"), kicker.filter(Boolean).join(" · "));
   const headline = $("headline");
-  const none = verdict?.early ? t("early_title") : t(state.estimated ? "verdict_none" : "verdict_starting");
+  const nothing = state.unjudged ? "verdict_unjudged" : "verdict_none";
+  const none = verdict?.early ? t("early_title") : t(state.estimated ? nothing : "verdict_starting");
   const words = state.hidden ? t("hidden_title") : (verdict?.headline ?? none);
   // Verdicts are said in English; the page says so to whoever reads it out.
   if (verdict?.headline && !state.hidden) headline.lang = "en";
@@ -65,11 +66,11 @@ function showVerdict(state) {
     say($(id), text ?? "");
   };
   if (state.hidden || verdict?.early) {
-    put("summary", state.hidden ? t("hidden_text") : t("early_text", { count: count(verdict.anytime_from) }));
+    put("summary", state.hidden ? t("hidden_text") : early(state, verdict));
     $("summary").removeAttribute("lang");
   } else put("summary", verdict?.summary, "en");
   put("safe", verdict ? safety(state, verdict) : "");
-  put("basis", verdict?.basis && !verdict.early ? t("basis", { basis: verdict.basis }) : "");
+  put("basis", verdict?.basis && !verdict.early ? basis(verdict) : "");
   // The worker concludes within seconds; where it does not, the page must not look newer than it is.
   const behind = state.estimated && state.pace.last && new Date(state.pace.last) - new Date(state.estimated) > LATE;
   put("stale", behind ? t("live_stale", { time: time(state.estimated) }) : "");
@@ -77,6 +78,20 @@ function showVerdict(state) {
   $("neighbours").hidden = neighbours.length < 2;
   fillList($("neighbours-rows"), neighbours);
 }
+
+/** When intervals come; in a small study, not before everything is judged. */
+function early({ counts }, { anytime_from: first }) {
+  return t(first >= counts.questions ? "early_text_all" : "early_text", { count: count(first) });
+}
+
+/** What the verdict rests on, and for how many looks it is valid. */
+function basis({ basis: { by, about, other }, anytime }) {
+  const rests = other ? t("basis_other", { basis: other }) : t("basis", { by: t(`basis_by_${by}`), about: t(`basis_about_${about}`) });
+  return `${rests} ${validity(anytime)}`;
+}
+
+/** For how many looks a number is valid: said wherever a confidence is shown, as both kinds stand on one page. */
+const validity = (anytime) => t(anytime ? "valid_anytime" : "valid_once");
 
 function safety(state, verdict) {
   if (state.campaign.state === "closed") return "";
@@ -109,9 +124,9 @@ function showFacts(state) {
   const { counts, pace, campaign } = state;
   const facts = [
     [judgedName(campaign), count(counts.judged), judgedNote(counts, campaign)],
-    [t("fact_remaining"), count(counts.remaining), remaining(counts)],
+    [t("fact_remaining"), count(counts.remaining), remaining(counts, campaign)],
     [t("fact_answers"), count(counts.answers), ""],
-    [t("fact_per_hour"), perHour(pace), pace.per_hour === null ? "" : t(pace.last_hour ? "fact_per_hour_now" : "fact_per_hour_idle")],
+    [t("fact_per_hour"), perHour(pace), pace.per_hour === null ? "" : t(pace.last_hour ? "fact_per_hour_pace" : "fact_per_hour_idle")],
     [t("fact_end"), ...end(pace)],
     [t("fact_at_work"), count(counts.at_work), t("fact_at_work_note")],
     [
@@ -135,13 +150,16 @@ function showFacts(state) {
 const judgedName = ({ kind }) => t(kind === "grade" ? "fact_judged" : `fact_questions_${kind}`);
 
 function judgedNote(counts, { kind, per_item }) {
-  const each = kind !== "grade" && per_item > 1;
-  return t(each ? "fact_judged_each" : "fact_judged_of", { count: count(counts.questions), each: count(per_item) });
+  // A grade by one person is a judgment, though others are asked too.
+  const each = kind === "grade" ? "fact_judged_least" : "fact_judged_each";
+  return t(per_item > 1 ? each : "fact_judged_of", { count: count(counts.questions), each: count(per_item) });
 }
 
-function remaining(counts) {
-  if (counts.budget === null) return "";
-  return t(counts.budget_of_answers ? "fact_remaining_answers" : "fact_remaining_budget", { count: count(counts.budget) });
+/** What is left is counted in answers, as is the pace at which it is done. */
+function remaining(counts, { kind }) {
+  if (counts.budget === null) return counted("fact_remaining_answers", counts.remaining);
+  const unit = counts.budget_of_answers ? "answers" : kind === "prefer" ? "pairs" : "judgments";
+  return counted("fact_remaining_budget", counts.remaining, { budget: t(`unit_${unit}`, { count: count(counts.budget) }) });
 }
 
 const perHour = (pace) => (pace.per_hour === null ? "–" : count(pace.per_hour < 10 ? Math.round(pace.per_hour * 10) / 10 : Math.round(pace.per_hour)));
@@ -150,13 +168,15 @@ const perHour = (pace) => (pace.per_hour === null ? "–" : count(pace.per_hour 
 function end(pace) {
   const { how, more, likely, all } = pace.end;
   if (how === "over") return [t("fact_end_over"), ""];
-  if (likely) return [duration(likely.hours), t(how === "exact" ? "fact_end_exact" : "fact_end_more", { count: count(more) })];
-  if (all) return [duration(all.hours), t("fact_end_at_most", { count: count(all.judgments) })];
+  if (how === "complete") return ["–", t("fact_end_complete")];
+  if (likely) return [duration(likely.hours), counted(how === "exact" ? "fact_end_exact" : "fact_end_more", more)];
+  if (all) return [duration(all.hours), counted("fact_end_at_most", all.judgments)];
   return [t("fact_end_unknown"), pace.per_hour === 0 ? t("fact_end_no_pace") : ""];
 }
 
 function duration(hours) {
-  if (hours < 1) return t("fact_end_minutes", { minutes: count(Math.max(15, Math.round(hours * 60))) });
+  if (hours <= 0.25) return t("fact_end_soon", { minutes: count(15) });
+  if (hours < 1) return t("fact_end_minutes", { minutes: count(Math.round(hours * 60)) });
   if (hours < 48) return t("fact_end_hours", { hours: count(hours) });
   return t("fact_end_days", { days: count(Math.round(hours / 24)) });
 }
@@ -172,15 +192,20 @@ function showProgress(state) {
   const { name, value, target } = progress;
   const known = value !== null && value !== undefined && target !== null && target !== undefined;
   const counting = name === "budget" || name === "none";
+  // Confidences and widths hold for one look or for all; what is merely counted holds as it is.
+  const measured = !counting;
   const words = name === "none" ? judgedName(state.campaign) : t(state.counts.budget_of_answers ? "what_budget_answers" : `what_${name}`);
   say($("progress-now"), known ? `${capital(words)}: ${t(name === "none" ? "of" : "progress_now", { value: number(value, name), target: number(target, name), part: number(value, name), whole: number(target, name) })}` : "");
+  $("progress-valid").hidden = !measured;
+  say($("progress-valid"), validity(progress.anytime));
   const bar = $("progress-bar");
   bar.hidden = !known || !counting;
   if (known && counting) {
     bar.max = Math.max(target, 1);
     bar.value = value;
   }
-  say($("confidence-caption"), t(counting ? "progress_caption_plain" : "progress_caption", { rule: progress.rule }));
+  const every = t(progress.anytime ? "progress_points_anytime" : "progress_points_once");
+  say($("confidence-caption"), t(counting ? "progress_caption_plain" : "progress_caption", { rule: progress.rule, every }));
   const reason = $("progress-reason");
   reason.hidden = !progress.reason;
   say(reason, t("progress_reason", { reason: progress.reason }));
@@ -215,7 +240,10 @@ function showRanking(state) {
   const lists = state.campaign.kind === "lists";
   // Without intervals there is no picture, and the table is all there is to see.
   if (ranking.level === null) $("ranking-numbers").open = true;
-  say($("ranking-caption"), t(lists ? "ranking_caption_lists" : "ranking_caption", { level: percent(ranking.level) }));
+  const valid = validity(state.verdict?.anytime);
+  say($("ranking-caption"), `${t(lists ? "ranking_caption_lists" : "ranking_caption", { level: percent(ranking.level) })} ${valid}`);
+  // Columns in which nothing stands take the room of those that say something.
+  const bare = ranking.rows.every((row) => row.low === null);
   fill($("ranking-rows"), ranking.rows, (row) => row.system, [
     { class: "n", of: (row) => row.rank },
     {
@@ -224,10 +252,10 @@ function showRanking(state) {
       show: (row) => [row.system, row.may_be_best ? h("span", { class: "note below" }, t("may_be_best")) : null],
     },
     { class: "n", of: (row) => fixed(row.estimate) },
-    { class: "n", of: (row) => interval(row) },
-    { class: "n", of: (row) => row.better ?? "–" },
-    { class: "n", of: (row) => row.open ?? "–" },
-    { class: "n", of: (row) => row.worse ?? "–" },
+    { class: "n", empty: bare, of: (row) => interval(row) },
+    { class: "n", empty: bare, of: (row) => row.better ?? "–" },
+    { class: "n", empty: bare, of: (row) => row.open ?? "–" },
+    { class: "n", empty: bare, of: (row) => row.worse ?? "–" },
   ]);
 }
 
@@ -235,7 +263,8 @@ function showPairs(state) {
   const there = Boolean(state.pairs) || (state.figures ?? []).includes("pairs");
   $("pairs-card").hidden = !there;
   $("pairs-numbers").hidden = !state.pairs;
-  say($("pairs-caption"), t(state.campaign.kind === "lists" ? "pairs_caption_lists" : "pairs_caption"));
+  const told = t(state.campaign.kind === "lists" ? "pairs_caption_lists" : "pairs_caption");
+  say($("pairs-caption"), `${told} ${validity(state.verdict?.anytime)}`);
   if (!state.pairs) return;
   fill($("pairs-rows"), state.pairs, (row) => `${row.row}\0${row.column}`, [
     { head: true, of: (row) => row.row },

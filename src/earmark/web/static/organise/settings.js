@@ -11,7 +11,7 @@ begin(() => {});
 function fieldFor(one) {
   const id = `set-${one.name.replace(".", "-")}`;
   const key = one.name.replace(".", "_");
-  const note = h("p", { class: "note", id: `${id}-note` }, t(`help_${key}`));
+  const note = h("p", { class: "note", id: `${id}-note` }, t(one.examples?.length === 3 ? `help_${key}_plain` : `help_${key}`));
   const about = { id, "aria-describedby": note.id, name: one.name };
   let input;
   if (one.type === "yes") {
@@ -27,12 +27,15 @@ function fieldFor(one) {
   } else if (one.type === "lines") input = h("textarea", { ...about, rows: 4 });
   else if (one.type === "text") input = h("input", { ...about, type: "text" });
   else input = h("input", { ...about, type: "number", class: "short", inputmode: "decimal", step: one.type === "whole" ? 1 : "any", min: 0 });
-  input.value = one.value ?? "";
+  // One trap in six questions is no number of seventeen digits; what nobody changes is not sent.
+  input.value = typeof one.value === "number" ? Math.round(one.value * 1e4) / 1e4 : (one.value ?? "");
   const isNumber = ["number", "whole"].includes(one.type);
   const read = () => (input.value.trim() === "" ? null : isNumber ? Number(input.value) : input.value);
   inputs.set(one.name, { input, read, before: read() });
+  const known = one.examples?.length ? h("datalist", { id: `${id}-examples` }, ...one.examples.map((value) => h("option", { value }))) : null;
+  if (known) input.setAttribute("list", known.id);
   const wide = one.type === "lines" || one.name === "estimates.stop" || one.name === "pages.question";
-  return h("div", { class: wide ? "field wide" : "field" }, h("label", { for: id }, t(`set_${key}`)), input, note);
+  return h("div", { class: wide ? "field wide" : "field" }, h("label", { for: id }, t(`set_${key}`)), input, known, note);
 }
 
 async function load() {
