@@ -217,7 +217,8 @@ def default_measures() -> list[Measure]:
     plain = [
         measure(cutoff=_CUTOFF_WHERE_REQUIRED if measure.cutoff_required else None)
         for name, measure in registered().items()
-        if name not in _NOT_ABOUT_QUALITY
+        # Sums and geometric means over queries say nothing new about one answer.
+        if measure.is_mean and name not in _NOT_ABOUT_QUALITY
     ]
     return parse_all([*plain, *_VARIANTS])
 
