@@ -48,7 +48,7 @@ METHODS = {
     "hierarchical, random": Look("hierarchical, random", SKY, "--", "s"),
     "ordinal, mtc": Look("ordinal, mtc", GREEN, "-.", "^"),
     "ordinal, random": Look("ordinal, random", AMBER, ":", "v"),
-    "published MTC": Look("published MTC", ORANGE, (0, (5, 1, 1, 1)), "D"),
+    "published MTC": Look("Urbano and Schedl 2013", ORANGE, (0, (5, 1, 1, 1)), "D"),
 }
 MEASURES = {
     "AG@5": Look("AG@5", BLUE, "-", "o"),
@@ -336,9 +336,9 @@ PICTURES = {
     "honesty-confidence": Picture(confidence, "Accuracy against mean confidence, by method"),
     "honesty-accuracy": Picture(accuracy, "Accuracy against the share judged, by method"),
     "honesty-guaranteed": Picture(guaranteed, "Coverage and half-width of guaranteed intervals against judgments"),
-    "mtc-campaigns": Picture(mtc, "Mean confidence and accuracy against judgments, uniform beliefs and MTC's models"),
+    "mtc-campaigns": Picture(mtc, "Mean confidence and accuracy against judgments, uniform beliefs and two models"),
     "bias-actual": Picture(bias, "Estimated against actual scores of systems, CG@5 and NDCG@5"),
-    "cover-lift": Picture(lift, "Normalised lift curves of COVER's six prototype answers"),
+    "cover-lift": Picture(lift, "Normalised lift curves of Serrà's six prototype answers"),
     "adr-recall": Picture(dynamic, "Dynamic recall at each position of ADR's worked example"),
     "srbench-agreement": Picture(agreement, "Shares of questions by agreement, students beside chance"),
 }

@@ -26,6 +26,7 @@ from earmark.data.judgments import Judgments
 from earmark.errors import ParameterError
 from earmark.inference.confidence import sign_confidence
 from earmark.predictors.choose import PredictorChoice
+from earmark.wording import percent
 from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances
 
 
@@ -253,7 +254,7 @@ def test_decided_and_identical_pairs_are_left_out(made: earmark.SyntheticCollect
     assert complete.frame().height == 0
     assert "no open pair at 95% confidence" in str(complete)
     assert "open pair" in str(found)
-    assert repr(one).startswith(f"<PairForecast: {one.a} and {one.b}, 0.")
+    assert repr(one).startswith(f"<PairForecast: {one.a} and {one.b}, {percent(one.confidence)}% sure")
 
 
 def test_systems_that_score_the_same_stay_so() -> None:

@@ -48,6 +48,32 @@ def test_the_command_in_the_report_gives_the_same_report(cli: Cli, files: Files,
     assert {path.name for path in folder.iterdir()} >= {"systems.csv", "pairs.tex", "ranking.svg"}
 
 
+def test_a_folder_for_a_paper_says_what_is_in_it(cli: Cli, files: Files, tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    given = ("report", files.runs, "-j", files.judgments, "-o", tmp_path / "r.html", "--publish", folder)
+    assert cli(*given).code == 0
+    names = {path.name for path in folder.iterdir()}
+    assert {"README.txt", "systems.tex", "systems.csv", "pairs.tex", "pairs.csv", "ranking.pdf", "pairs.pdf"} <= names
+    from earmark.report.publication import PUBLISHED
+
+    assert names <= set(PUBLISHED)
+    said = (folder / "README.txt").read_text(encoding="utf-8")
+    assert all(name in said for name in names - {"README.txt"})
+    assert "booktabs" in said
+    assert "--publish" in said
+    for name in names:
+        content = (folder / name).read_bytes()
+        if name.endswith(".tex"):
+            assert all(rule in content for rule in (b"\\toprule", b"\\midrule", b"\\bottomrule"))
+        if name.endswith(".pdf"):
+            assert content.startswith(b"%PDF")
+            # Letters of type 3 are refused by publishers.
+            assert b"/Type3" not in content
+    before = {name: (folder / name).read_bytes() for name in names}
+    assert cli(*given).code == 0
+    assert {name: (folder / name).read_bytes() for name in names} == before
+
+
 def test_what_was_guessed_is_in_the_report(cli: Cli, files: Files, tmp_path: Path) -> None:
     target = tmp_path / "out.html"
     said = cli("report", files.runs, "-o", target, "--format", "table")

@@ -250,3 +250,29 @@ def test_python_that_is_shown_runs(page: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", python_blocks(page)], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+_SHORT_NAMES = re.compile(r"\b(MTC|BIAS|COVER|SRBENCH)\b")
+
+
+def test_readers_meet_authors_and_years_not_short_names_of_papers() -> None:
+    """Code has short names for five papers; pages, help and descriptions of measures have their authors."""
+    # The page of references explains the short names that docstrings of modules use.
+    pages = [page for page in PAGES if page.name != "references.md"]
+    said = {page.name: _SHORT_NAMES.findall(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: found for name, found in said.items() if found} == {}
+
+
+def test_the_readme_claims_what_the_page_about_honesty_has() -> None:
+    """The numbers of coverage in the README stand in the first lines of honesty.md, word for word."""
+    readme, honesty = (
+        " ".join((folder / name).read_text(encoding="utf-8").split())
+        for folder, name in ((ROOT, "README.md"), (DOCS, "honesty.md"))
+    )
+    for claim in (
+        "93 to 100 times in a hundred",
+        "80 to 84 in a hundred differences of systems",
+        "16 to 39 in a hundred scores",
+    ):
+        assert claim in readme
+        assert claim in honesty

@@ -33,6 +33,7 @@ ROLES: dict[str, Role] = {
     **dict.fromkeys(_OUTPUTS, "output"),
     # The files in it are written one by one.
     "assets": "output folder",
+    "publish": "output folder",
     "crowd clips: output": "output folder",
     # It knows its own files, and writes to no other folder.
     "out": "output folder",
@@ -134,11 +135,13 @@ def _tasks(values: Mapping[str, Any]) -> list[Labelled]:
 
 
 def _assets(values: Mapping[str, Any]) -> list[Labelled]:
-    if values.get("assets") is None:
+    if values.get("assets") is None and values.get("publish") is None:
         return []
     from earmark.report.assets import NAMES
+    from earmark.report.publication import PUBLISHED
 
-    return [("--assets", values["assets"] / name) for name in NAMES]
+    folders = (("assets", NAMES), ("publish", PUBLISHED))
+    return [(f"--{at}", values[at] / name) for at, names in folders if values.get(at) is not None for name in names]
 
 
 _ALSO: dict[str, Callable[[Mapping[str, Any]], list[Labelled]]] = {

@@ -35,6 +35,7 @@ def report(
     output: Annotated[Path, option("FILE", "-o", panel=OUTPUT)],
     history: Annotated[Path | None, option("FILE")] = None,
     assets: Annotated[Path | None, option("DIR", panel=OUTPUT)] = None,
+    publish: Annotated[Path | None, option("DIR", panel=OUTPUT)] = None,
     seed: Seed = 0,
 ) -> None:
     """Write a report: the verdict in words, the ranking, every pair, what it rests on and how to get it again.
@@ -51,13 +52,16 @@ def report(
         Where to write the report: one HTML file that needs no other.
     assets
         A folder for the tables as CSV and LaTeX and the figures as SVG; it is made if it is not there.
+    publish
+        A folder for a paper: tables for LaTeX (booktabs) and as CSV, figures as PDF, and README.txt, which says what is
+        what; it is made if it is not there.
 
     Examples
     --------
     earmark report runs.tsv --judgments judgments.tsv -m AG@5 -o report.html
     earmark report runs.tsv -j judgments.csv --metadata metadata.tsv -m nDCG@5 -o report.html --assets paper
     earmark report runs.tsv -j judgments.csv -m AG@5 --inference design --target population -o report.html
-    earmark report study -o report.html
+    earmark report study -o report.html --publish paper
     earmark report --history results.jsonl -o history.html
     """
     import polars as pl
@@ -71,6 +75,7 @@ def report(
     from earmark.errors import ParameterError
     from earmark.plots.style import need_matplotlib
     from earmark.report import Reproduction, gather_findings, versions_here, write_assets, write_report
+    from earmark.report import publish as write_publication
 
     need_matplotlib()
     if history is not None:
@@ -79,7 +84,7 @@ def report(
     if not inputs.runs:
         raise ParameterError("a report is about runs, the folder of a campaign, or results over time (--history FILE)")
     if kind_of(inputs.runs) in ("prefer", "order", "lists"):
-        _report_kind(context, out, inputs.runs[0], estimating.level, output, assets)
+        _report_kind(context, out, inputs.runs[0], estimating.level, output, assets, publish)
         return
     campaign = load_campaign(
         out,
@@ -102,6 +107,7 @@ def report(
     findings = gather_findings(campaign, reproduction=Reproduction(command_line(context), read, versions_here()))
     with together():
         written = [output] if assets is None else [output, *write_assets(findings, assets)]
+        written += [] if publish is None else write_publication(findings, publish)
         write_report(findings, output)
     said = say_verdict(findings.ranking, findings.forecast)
     if out.for_people:
@@ -134,7 +140,13 @@ def _report_history(context: typer.Context, out: Output, history: Path, output: 
 
 
 def _report_kind(
-    context: typer.Context, out: Output, path: Path, level: float, output: Path, assets: Path | None
+    context: typer.Context,
+    out: Output,
+    path: Path,
+    level: float,
+    output: Path,
+    assets: Path | None,
+    publish: Path | None,
 ) -> None:
     """Write the report of a stored campaign of another kind."""
     import polars as pl
@@ -142,6 +154,7 @@ def _report_kind(
     from earmark.cli import folder
     from earmark.data.outputs import together
     from earmark.report import Reproduction, gather_kind, kind_assets, versions_here, write_kind_report
+    from earmark.report import publish as write_publication
 
     wanted = {"estimates.level": level}
     load = {
@@ -155,6 +168,7 @@ def _report_kind(
     findings = gather_kind(campaign, log=campaign.log, reproduction=how)
     with together():
         written = [output] if assets is None else [output, *kind_assets(findings, assets)]
+        written += [] if publish is None else write_publication(findings, publish)
         write_kind_report(findings, output)
     if out.for_people:
         out.show(findings.headline, *(f"  {one}" for one in written))

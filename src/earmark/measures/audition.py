@@ -1,8 +1,8 @@
 r"""Auditioning measures: which of them order prototype answers as a person wants them ordered.
 
 Before choosing a measure, write down a few answers that a system could give, put them in the order you would want
-(COVER, section 3), and see which measures agree. A pair of answers is *violated* if the person wants one before the
-other and the measure puts them the other way around or cannot tell them apart. Answers that are equally good to the
+(Serrà 2007, section 3), and see which measures agree. A pair of answers is *violated* if the person wants one before
+the other and the measure puts them the other way around or cannot tell them apart. Answers that are equally good to the
 person make no pair: whatever a measure does with them is fine. Agreement is also given as Kendall's
 
 .. math:: \tau_b = \frac{C - D}{\sqrt{(P - T_w)(P - T_s)}}
@@ -42,7 +42,7 @@ __all__ = [
     "read_prototypes",
 ]
 
-# What the registry cannot offer by itself: variants with parameters, and COVER's combinations of rank and recall.
+# What the registry cannot offer by itself: variants with parameters, and Serrà's combinations of rank and recall.
 _VARIANTS = (
     "AP(over=retrieved)",
     "SumRR(over=length)",
@@ -213,7 +213,7 @@ class Audition(Display):
 
 
 def default_measures() -> list[Measure]:
-    """Return all registered measures, those that need a cutoff at 10, and COVER's variants and combinations."""
+    """Return all registered measures, those that need a cutoff at 10, and Serrà's (2007) variants and combinations."""
     plain = [
         measure(cutoff=_CUTOFF_WHERE_REQUIRED if measure.cutoff_required else None)
         for name, measure in registered().items()

@@ -138,7 +138,7 @@ class AP(BinaryMeasure):
     Parameters
     ----------
     over : {"all", "retrieved"}
-        Divide by all relevant documents (the standard), or only by those retrieved, as COVER's Table 2 does.
+        Divide by all relevant documents (the standard), or only by those retrieved, as Serrà's (2007) Table 2 does.
     """
 
     name = "AP"
@@ -176,7 +176,7 @@ class SumRR(BinaryMeasure):
     Parameters
     ----------
     over : {"nothing", "length"}
-        Divide the sum by the length of the list, as COVER's row "RR" does, or not at all.
+        Divide the sum by the length of the list, as Serrà's (2007) row "RR" does, or not at all.
     """
 
     name = "SumRR"
@@ -276,7 +276,7 @@ class ROCarea(BinaryMeasure):
 @register("lift_area")
 @dataclass(frozen=True, repr=False)
 class liftarea(BinaryMeasure):
-    r"""The area under COVER's normalised lift curve: recall against the share of the list seen.
+    r"""The area under Serrà's normalised lift curve: recall against the share of the list seen.
 
     :math:`\frac{1}{|A| R} \sum_j (|A| - r_j + \tfrac{1}{2})`, with :math:`|A|` the length of the list, or the cutoff.
     The best list reaches :math:`1 - R / (2 |A|)`, so 1 is never quite attained.

@@ -1,4 +1,4 @@
-"""Two measures in one: weighted and harmonic means, as COVER tried them for rank and recall together.
+"""Two measures in one: weighted and harmonic means, as Serrà (2007) tried them for rank and recall together.
 
 ``mean(AP,R)`` is their arithmetic mean, ``mean(AP,R,w=0.7)`` weighs the first with .7, ``hmean(AP,R)`` is the
 harmonic mean.

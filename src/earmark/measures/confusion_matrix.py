@@ -2,7 +2,7 @@
 
 Everything within the cutoff counts as retrieved. What was not retrieved is known only with the size of the
 collection :math:`|D|`, so measures that count true negatives need it (``--collection-size``; a clique file tells it).
-COVER's Table 2 prints :math:`TN / (TN + FN)`, the negative predictive value, under the name "specificity"; here
+Serrà's (2007) Table 2 prints :math:`TN / (TN + FN)`, the negative predictive value, under the name "specificity"; here
 specificity is :math:`TN / (TN + FP)` as everywhere else.
 """
 
@@ -109,7 +109,7 @@ specificity = _define(
 )
 NPV = _define(
     "NPV",
-    "Negative predictive value: :math:`TN / (TN + FN)`, which COVER calls specificity.",
+    "Negative predictive value: :math:`TN / (TN + FN)`, which Serrà (2007) calls specificity.",
     lambda c: divide(c.tn, c.tn + c.fn),
     negatives=True,
     aliases=("negative_predictive_value",),

@@ -14,7 +14,7 @@ ROC
 lift
     :math:`TP(r)` against :math:`r`; flat beyond the end of the list.
 normalised lift
-    COVER's variant: :math:`TP(r)/R` against :math:`r/|A|`, from (0, 0) on, points joined by straight lines.
+    Serrà's (2007) variant: :math:`TP(r)/R` against :math:`r/|A|`, from (0, 0) on, points joined by straight lines.
 dynamic recall
     ADR's :math:`r_i` against :math:`i = 1 … n`, for partially ordered truth with :math:`n` documents.
 
@@ -259,7 +259,7 @@ def lift(
 def normalised_lift(
     lists: JudgedLists, *, share: Grid | None = None, rel: float | None = None, cutoff: int | None = None
 ) -> Curves:
-    r"""Return COVER's normalised lift: :math:`TP(r)/R` at :math:`x = r/|A|`.
+    r"""Return Serrà's (2007) normalised lift: :math:`TP(r)/R` at :math:`x = r/|A|`.
 
     Parameters
     ----------

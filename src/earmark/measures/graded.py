@@ -72,7 +72,8 @@ def discounts(ranks: NDArray[np.integer], *, base: float, discount: Discount) ->
         The base :math:`b` of the logarithm.
     discount : {"shift", "first", "base"}
         ``shift``: :math:`\log_b(r + 1)`, as trec_eval. ``first``: rank 1 is not discounted, then :math:`\log_b r`, as
-        COVER. ``base``: ranks below the base are not discounted, then :math:`\log_b r`, as Järvelin and Kekäläinen.
+        Serrà (2007). ``base``: ranks below the base are not discounted, then :math:`\log_b r`, as Järvelin and
+        Kekäläinen.
     """
     if discount == "shift":
         shifted: Floats = np.log(ranks + 1.0) / np.log(base)
@@ -93,7 +94,7 @@ class Discounted(Measure):
         The base of the logarithm; ``e`` may be written for it.
     discount : {"shift", "first", "base"}
         What the gain at rank r is divided by. shift: the logarithm of r + 1, as trec_eval. first: the logarithm of r,
-        rank 1 not at all, as COVER. base: the logarithm of r, ranks below the base not at all, as the inventors.
+        rank 1 not at all, as Serrà (2007). base: the logarithm of r, ranks below the base not at all, as the inventors.
     """
 
     needs = "gain"

@@ -42,7 +42,7 @@ class bpref(BinaryMeasure):
     Parameters
     ----------
     cap : {"trec", "none"}
-        Without a cap, :math:`1 - n_j / R` goes below 0 for few relevant documents, as in COVER's Table 2.
+        Without a cap, :math:`1 - n_j / R` goes below 0 for few relevant documents, as in Serrà's (2007) Table 2.
     """
 
     name = "bpref"
@@ -81,7 +81,7 @@ class bpref10(BinaryMeasure):
 class bprefStar(BinaryMeasure):
     """bpref*: :math:`d = |A| + R` with :math:`|A|` the length of the list (or the cutoff), without a cap.
 
-    COVER's choice for cover song identification: it rewards both a high rank and finding all versions.
+    Serrà's (2007) choice for cover song identification: it rewards both a high rank and finding all versions.
     """
 
     name = "bpref*"

@@ -2,7 +2,7 @@
 
 A prototype is the ranks of an answer's relevant documents, how many relevant documents there are, the list's length
 and, where it is known, the collection's size. All retrieved documents count as judged, and so does the whole collection
-where its size is given (COVER, section 3). Answers of equal order are equally good to the person.
+where its size is given (Serrà 2007, section 3). Answers of equal order are equally good to the person.
 
 References: Serra2007.
 """

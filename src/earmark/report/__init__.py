@@ -1,7 +1,8 @@
 """Reports: results in, one page out that says who is better, how sure that is, and what it rests on.
 
 :func:`gather_findings` gathers what a campaign has to say; :func:`report_html` writes it as one HTML file that needs no
-other file and no network, on screen and in print; :func:`write_assets` writes the same tables and figures for a paper.
+other file and no network, on screen and in print; :func:`write_assets` writes the same tables and figures as files, and
+:func:`publish` a folder for a paper.
 
 >>> import earmark, numpy
 >>> made = earmark.synthetic_collection(numpy.random.default_rng(0), systems=3, queries=10, documents=80)
@@ -18,6 +19,7 @@ from earmark.report.findings import Figure, Findings, Reproduction, gather_findi
 from earmark.report.history import history_html, write_history
 from earmark.report.kinds import KindFindings, gather_kind, kind_assets, kind_html, write_kind_report
 from earmark.report.page import report_html, write_report
+from earmark.report.publication import publish
 
 __all__ = [
     "Agreement",
@@ -36,6 +38,7 @@ __all__ = [
     "history_html",
     "kind_assets",
     "kind_html",
+    "publish",
     "report_html",
     "versions_here",
     "write_assets",

@@ -52,10 +52,17 @@ def write_assets(findings: Findings, folder: Path) -> list[Path]:
         Where matplotlib or Jinja2 is not installed.
     """
     # Before anything is written, so that what cannot be drawn leaves nothing behind.
-    texts = {**_tables(findings), **{f"{name}.svg": svg_file(axes) for name, axes in draw(findings).items()}}
-    for title, _, svg in findings.figures:
-        texts[_unused(f"{_slug(title)}.svg", texts)] = svg
+    texts = {**tables_of(findings), **{f"{name}.svg": svg_file(axes) for name, axes in draw(findings).items()}}
+    texts |= {name: svg for name, (_, svg) in slug_names(findings, texts).items()}
     return write_texts(texts, folder)
+
+
+def slug_names(findings: Findings, taken: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return title and SVG of every figure that was added, by a file name that is not taken."""
+    names, found = set(taken), dict[str, tuple[str, str]]()
+    for title, _, svg in findings.figures:
+        found[_unused(f"{_slug(title)}.svg", names | set(found))] = title, svg
+    return found
 
 
 def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
@@ -73,7 +80,7 @@ def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def _tables(findings: Findings) -> dict[str, str]:
+def tables_of(findings: Findings) -> dict[str, str]:
     """Return the text of every file with a table by its name."""
     ranking, forecast, calibration = findings.ranking, findings.forecast, findings.calibration
     systems, pairs = ranking.systems_frame().drop("kind"), ranking.comparisons_frame()

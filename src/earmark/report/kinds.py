@@ -205,6 +205,13 @@ def kind_assets(findings: KindFindings, folder: Path) -> list[Path]:
     MissingLibraryError
         Where matplotlib or Jinja2 is not installed.
     """
+    texts = kind_texts(findings)
+    texts |= {f"{name}.svg": svg_file(axes) for name, axes in draw_kind(findings).items()}
+    return write_texts(texts, folder)
+
+
+def kind_texts(findings: KindFindings) -> dict[str, str]:
+    """Return the text of every file with a table by its name."""
     level = _level(findings)
     texts = {}
     for name, frame in kind_tables(findings).items():
@@ -216,8 +223,7 @@ def kind_assets(findings: KindFindings, folder: Path) -> list[Path]:
             values["rows"] = ranking.comparisons_frame().to_dicts() if name == "pairs" else values["rows"]
         template = "won" if findings.kind == "lists" and name == "systems" else name
         texts[f"{name}.tex"] = render(f"tables/{template}.tex", **values)
-    texts |= {f"{name}.svg": svg_file(axes) for name, axes in draw_kind(findings).items()}
-    return write_texts(texts, folder)
+    return texts
 
 
 def _level(findings: KindFindings) -> float:
