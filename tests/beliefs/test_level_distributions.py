@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -114,6 +114,7 @@ def test_how_often_levels_are_used():
 
 
 @given(st.integers(2, 21), st.floats(-0.5, 1.5), st.floats(0, 1), st.integers(0, 1000))
+@example(20, 0.8585982117592759, 1.0, 547)
 def test_whatever_is_asked_for_there_is_an_answer_on_the_scale(n, mean, variance, seed):
     levels = np.linspace(0, 1, n)
     used = np.random.default_rng(seed).dirichlet(np.full(n, 0.3)) + 1e-4

@@ -129,7 +129,8 @@ def fit_bounded(mean: Floats, variance: Floats, *, levels: Floats, use: Floats |
     """
     probabilities = level_distributions(mean, variance, levels=levels, use=use)
     rising = np.clip(np.cumsum(probabilities, axis=1)[:, :-1], 0.0, 1.0)
-    return BoundedNormal(levels, special.ndtri(rising).T.copy())
+    # The inverse may fall in its last bit where its argument rises or stays.
+    return BoundedNormal(levels, np.maximum.accumulate(special.ndtri(rising), axis=1).T.copy())
 
 
 def level_distributions(mean: Floats, variance: Floats, *, levels: Floats, use: Floats | None = None) -> Floats:
