@@ -2,8 +2,6 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-# One process more than there are cores: the tests in a browser mostly wait.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: demo test lint slow bench bench-web docs clean
@@ -13,7 +11,7 @@ demo: $(VENV)/.demo
 	$(BIN)/earmark demo
 
 test: $(VENV)/.test $(VENV)/.browser lint
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
