@@ -42,6 +42,9 @@ LISTEN = """async (source) => {
     get silent() {
       return silent;
     },
+    forget() {
+      blocks.length = 0;
+    },
     /** All samples from a block on, left and right in turn. */
     read(from) {
       const kept = blocks.slice(from);
@@ -77,6 +80,9 @@ def record(ann: Judge) -> None:
         page.locator("[data-part=query] .play").click()
     page.evaluate(PREPARE)
     page.evaluate(LISTEN, RECORDER)
+    # The gesture's own sound may still be fading, and what follows it would look like a gap.
+    page.wait_for_function("!__earmark.player.playing && recording.silent > 0.1")
+    page.evaluate("recording.forget()")
 
 
 def play_until(ann: Judge, seconds: float) -> None:
