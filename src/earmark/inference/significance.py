@@ -26,9 +26,10 @@ all of them hold at once. For m pairs they are Student's with Bonferroni's corre
     mean(d) ± t(1 - alpha / (2 m); n - 1) · sd(d) / sqrt(n),
 
 with the standard deviation of each pair's own differences. Tukey's own intervals would assume that it is the same for
-all pairs; where it is not they hold too rarely (in simulations, for 15 systems on 10 queries 89% of the time), while
-these are about 5% wider and hold. A difference that is the same for every query has no width, so scores of 0 or 1 on
-ten queries or fewer are too coarse for them. The test is about ranks and the interval about means: a pair may be
+all pairs; where it is not they hold too rarely, while these are slightly wider and hold
+(``tests/inference/test_significance.py`` simulates it). A difference that is the same for every query
+has no width, so scores of 0 or 1 on ten queries or fewer are too coarse for them; on five queries, intervals of many
+systems hold too rarely for graded scores too. The test is about ranks and the interval about means: a pair may be
 significant with an interval that includes zero, and the other way round.
 
 Special cases: identical systems have difference 0 and p = 1. A difference that is the same
