@@ -27,7 +27,7 @@ all of them hold at once. For m pairs they are Student's with Bonferroni's corre
 
 with the standard deviation of each pair's own differences. Tukey's own intervals would assume that it is the same for
 all pairs; where it is not they hold too rarely, while these are slightly wider and hold
-(``tests/inference/test_significance.py`` simulates it). A difference that is the same for every query
+(``tests/inference/test_error_rates.py`` simulates it). A difference that is the same for every query
 has no width, so scores of 0 or 1 on ten queries or fewer are too coarse for them; on five queries, intervals of many
 systems hold too rarely for graded scores too. The test is about ranks and the interval about means: a pair may be
 significant with an interval that includes zero, and the other way round.
