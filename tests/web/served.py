@@ -49,9 +49,9 @@ def write_inputs(folder: Path) -> None:
 def make_template(folder: Path, kind: str) -> Path:
     """Make a campaign of a kind, to be copied."""
     made = folder / kind
-    # Nothing is heard here, unless a test is about that.
+    # Nothing is heard here, and no traps come by chance, unless a test is about that: they are no judgments.
     media = ["--media", str(folder / "songs"), "--address", "http://testserver", "--minimum-seconds", "0"]
-    assert main(["init", str(made), str(folder / "runs.tsv"), *KINDS[kind], *media, "--quiet"]) == 0
+    assert main(["init", str(made), str(folder / "runs.tsv"), *KINDS[kind], *media, "--trap-rate", "0", "--quiet"]) == 0
     return made
 
 

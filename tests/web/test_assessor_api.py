@@ -70,7 +70,7 @@ def test_a_revoked_link_ends_at_once(make_client: Make) -> None:
 
 @pytest.mark.parametrize("kind", ["grade", "prefer", "order", "lists"])
 def test_a_whole_session_of_every_kind(make_client: Make, kind: str) -> None:
-    client = make_client(kind, traps__rate=0.0)
+    client = make_client(kind)
     who = invited(client)
     seen: set[str] = set()
     while True:
@@ -92,7 +92,7 @@ def test_a_whole_session_of_every_kind(make_client: Make, kind: str) -> None:
 
 
 def test_sides_are_translated_back(make_client: Make) -> None:
-    client = make_client("prefer", traps__rate=0.0)
+    client = make_client("prefer")
     who = invited(client)
     said = {}
     for _ in range(8):
@@ -112,7 +112,7 @@ def test_sides_are_translated_back(make_client: Make) -> None:
 
 def test_a_tie_is_refused_where_it_is_not_allowed(make_client: Make) -> None:
     # It cannot change once answers exist, so it is a campaign of its own.
-    client = make_client("prefer", traps__rate=0.0)
+    client = make_client("prefer")
     who = invited(client)
     assert who.answer(who.take()["questions"][0], choice="same").json()["status"] == "saved"
 
@@ -135,7 +135,7 @@ def test_an_order_names_documents_and_a_cut(make_client: Make) -> None:
 
 
 def test_an_answer_that_is_sent_again_is_kept_once(make_client: Make) -> None:
-    client = make_client(traps__rate=0.0)
+    client = make_client()
     who = invited(client)
     question, key = who.take()["questions"][0], new_key()
     body = {"id": question["id"], "key": key, "gain": 2, "details": {"seconds": 3.5}, "comment": " hm "}
@@ -149,7 +149,7 @@ def test_an_answer_that_is_sent_again_is_kept_once(make_client: Make) -> None:
 
 
 def test_undo_gives_the_same_question_again(make_client: Make) -> None:
-    client = make_client(traps__rate=0.0)
+    client = make_client()
     who = invited(client)
     question = who.take()["questions"][0]
     who.answer(question, gain=2)
@@ -271,7 +271,7 @@ def test_a_small_collection_has_a_training_too(
 
 
 def test_what_is_no_answer_counts_as_none(make_client: Make) -> None:
-    client = make_client("prefer", traps__rate=0.0)
+    client = make_client("prefer")
     who = invited(client)
     first, second = who.take()["questions"]
     assert who.post("skip", {"id": first["id"], "key": new_key(), "text": "too loud"}).status_code == 200
@@ -359,7 +359,7 @@ def test_an_open_link_gives_everybody_a_link_of_their_own(make_client: Make) -> 
 
 
 def test_the_pilot_never_counts(make_client: Make) -> None:
-    client = make_client(traps__rate=0.0)
+    client = make_client()
     who = invited(client, pilot=True)
     session = who.get("/api/judge/session").json()
     assert (session["pilot"], session["person"]["name"]) == (True, "Ann")
@@ -369,7 +369,7 @@ def test_the_pilot_never_counts(make_client: Make) -> None:
 
 
 def test_nobody_gets_more_than_the_limit(make_client: Make) -> None:
-    client = make_client(judging__answers_per_assessor=2, traps__rate=0.0)
+    client = make_client(judging__answers_per_assessor=2)
     who = invited(client)
     for _ in range(2):
         who.answer(who.take()["questions"][0])
@@ -466,7 +466,7 @@ def test_the_log_knows_pseudonyms_only(make_client: Make) -> None:
 
 @pytest.mark.parametrize(("kind", "budget", "share"), [("grade", 4, 0.5), ("order", 4, 0.5), ("prefer", 4, 0.5)])
 def test_the_share_of_the_work_is_that_of_the_budget(make_client: Make, kind: str, budget: int, share: float) -> None:
-    who = invited(make_client(kind, estimates__stop=f"budget:{budget}", traps__rate=0.0))
+    who = invited(make_client(kind, estimates__stop=f"budget:{budget}"))
     for _ in range(2):
         assert who.answer(who.take(ahead=0)["questions"][0]).status_code == 200
     done = who.get("/api/judge/thanks").json()

@@ -207,7 +207,7 @@ def answers(organiser: Organiser, **which: Any) -> list[dict[str, Any]]:
 
 
 def test_answers_are_listed_and_found(make_client: Make) -> None:
-    organiser = running(make_client(traps__rate=0), answers=5)
+    organiser = running(make_client(), answers=5)
     rows = answers(organiser)
     assert [row["sequence"] for row in rows] == sorted((row["sequence"] for row in rows), reverse=True)
     assert len(rows) == 10
@@ -223,7 +223,7 @@ def test_answers_are_listed_and_found(make_client: Make) -> None:
 
 
 def test_details_and_comments_are_shown(make_client: Make) -> None:
-    client = make_client(traps__rate=0)
+    client = make_client()
     organiser = Organiser(client)
     who = invited(client)
     question = who.take()["questions"][0]
@@ -235,7 +235,7 @@ def test_details_and_comments_are_shown(make_client: Make) -> None:
 
 @pytest.mark.parametrize("kind", ["grade", "prefer", "lists", "order"])
 def test_an_answer_is_corrected(make_client: Make, kind: str) -> None:
-    organiser = running(make_client(kind, traps__rate=0), answers=1, people=("Ann",))
+    organiser = running(make_client(kind), answers=1, people=("Ann",))
     (row,) = answers(organiser)
     other: dict[str, Any] = {"gain": 2.0} if kind == "grade" else {"choice": "b" if row["choice"] == "a" else "a"}
     if kind == "order":
@@ -257,7 +257,7 @@ def test_an_answer_is_corrected(make_client: Make, kind: str) -> None:
 
 
 def test_a_wrong_correction_is_refused_in_words(make_client: Make) -> None:
-    organiser = running(make_client(traps__rate=0), answers=1, people=("Ann",))
+    organiser = running(make_client(), answers=1, people=("Ann",))
     (row,) = answers(organiser)
     for body, said in (
         ({"gain": 7}, "scale"),
@@ -281,7 +281,7 @@ def test_a_ranking_of_something_else_is_no_correction(make_client: Make, choice:
 
 
 def test_an_answer_is_withdrawn(make_client: Make) -> None:
-    organiser = running(make_client(traps__rate=0), answers=2, people=("Ann",))
+    organiser = running(make_client(), answers=2, people=("Ann",))
     row = answers(organiser)[0]
     body = {"assessor": row["assessor"], "reason": "answered by a cat"}
     assert organiser.post(f"answers/{row['id']}/withdraw", body | {"reason": ""}).status_code == 400
@@ -295,7 +295,7 @@ def test_an_answer_is_withdrawn(make_client: Make) -> None:
 
 
 def test_nothing_is_corrected_after_the_end(make_client: Make) -> None:
-    organiser = running(make_client(traps__rate=0), answers=1, people=("Ann",))
+    organiser = running(make_client(), answers=1, people=("Ann",))
     (row,) = answers(organiser)
     organiser.post("campaign", {"state": "closed"})
     for action, more in (("correct", {"gain": 2}), ("withdraw", {})):
@@ -417,7 +417,7 @@ def test_who_took_an_answer_back_and_which_links_ended(make_client: Make) -> Non
 
 @pytest.mark.parametrize(("kind", "part"), [("grade", "candidate 0"), ("order", "candidate 1"), ("lists", "first 0")])
 def test_reports_are_listed_with_the_document(make_client: Make, kind: str, part: str) -> None:
-    client = make_client(kind, pages__hide_ranking=True, traps__rate=0.0)
+    client = make_client(kind, pages__hide_ranking=True)
     organiser, ann = Organiser(client), invited(client, "Ann")
     question = ann.take(ahead=0)["questions"][0]
     said = {"id": question["id"], "key": new_key(), "part": part, "text": "it crackles"}

@@ -200,9 +200,7 @@ def test_what_is_judged_is_counted_as_the_stop_rule_counts_it(make_client: Make,
 def test_what_is_left_of_a_budget_is_counted_in_answers(make_client: Make, kind: str, budget: int, left: int) -> None:
     # Two people judge everything, but for pairs; three answers are there.
     each = {} if kind == "prefer" else {"judging__judgments_per_item": 2}
-    organiser = running(
-        make_client(kind, estimates__stop=f"budget:{budget}", traps__rate=0.0, **each), answers=3, people=("Ann",)
-    )
+    organiser = running(make_client(kind, estimates__stop=f"budget:{budget}", **each), answers=3, people=("Ann",))
     counts, end = organiser.state()["counts"], organiser.state()["pace"]["end"]
     assert (counts["answers"], counts["budget"], counts["remaining"], end["more"]) == (3, budget, left, left)
 
@@ -329,7 +327,7 @@ def test_intervals_of_one_look_are_not_shown_unasked(make_client: Make, kind: st
 
 
 def test_once_enough_is_judged_intervals_hold_at_any_time(make_client: Make) -> None:
-    organiser = running(make_client(estimates__stop="none", traps__rate=0.0), answers=30, people=("Ann",))
+    organiser = running(make_client(estimates__stop="none"), answers=30, people=("Ann",))
     assert organiser.state()["verdict"]["anytime"], "everything is judged"
     told = newest_estimate(organiser.store)
     assert told is not None

@@ -442,7 +442,7 @@ def test_an_assignment_that_was_returned_goes_to_the_next_worker(make_client: Cl
 
 
 def test_each_window_submits_its_own_assignment(make_client: Clients) -> None:
-    client = make_client("grade", **MTURK | {"recruiting__answers_per_assignment": 4}, traps__rate=0)
+    client = make_client("grade", **MTURK | {"recruiting__answers_per_assignment": 4})
     one = mturk(client, "W1", "A1")
     work(one, 2)
     two = mturk(client, "W1", "A2", submit_to="https://www.mturk.com")
@@ -482,7 +482,7 @@ def test_a_question_that_both_windows_show_counts_once(make_client: Clients) -> 
 
 
 def test_a_window_whose_work_is_done_asks_nothing_that_is_out_for_another_one(make_client: Clients) -> None:
-    client = make_client("grade", **MTURK | {"recruiting__answers_per_assignment": 2}, traps__rate=0)
+    client = make_client("grade", **MTURK | {"recruiting__answers_per_assignment": 2})
     one, two = mturk(client, "W1", "A1"), mturk(client, "W1", "A2")
     work(one, 1)
     # The other window has more to do, and reserves more than this one needs.
@@ -576,7 +576,7 @@ def test_whatever_an_address_holds_is_answered(make_client: Clients) -> None:
 
 def test_the_organiser_sees_budget_and_payments(make_client: Clients) -> None:
     pay = {"recruiting__reward": 0.5, "recruiting__hourly_rate": 12, "recruiting__seconds_per_answer": 60}
-    client = make_client("grade", **MTURK, **pay, traps__rate=0)
+    client = make_client("grade", **MTURK, **pay)
     headers = organiser_headers(client)
     assert client.get("/organise/payments.csv").status_code == 401
     assert client.get("/api/organise/payments").status_code == 401
@@ -612,7 +612,7 @@ def test_the_organiser_sees_budget_and_payments(make_client: Clients) -> None:
 
 
 def test_a_file_for_the_platform_lists_what_is_new(make_client: Clients) -> None:
-    client = make_client("grade", **MTURK, recruiting__reward=0.5, recruiting__hourly_rate=100_000, traps__rate=0)
+    client = make_client("grade", **MTURK, recruiting__reward=0.5, recruiting__hourly_rate=100_000)
     headers = organiser_headers(client)
     header = "AssignmentId,WorkerId,HITId,Approve,Reject\n"
 
@@ -652,7 +652,7 @@ def test_a_file_for_the_platform_lists_what_is_new(make_client: Clients) -> None
     ],
 )
 def test_the_panel_says_how_many_answers_may_be_needed(make_client: Clients, how: dict[str, Any], said: str) -> None:
-    client = make_client("grade", **MTURK, **how, traps__rate=0)
+    client = make_client("grade", **MTURK, **how)
     headers = organiser_headers(client)
     left = client.get("/api/organise/budget", headers=headers).json()
     assert left["answers"] == left["left"]["most"]

@@ -688,7 +688,7 @@ def test_a_forwarded_address_cannot_be_made_up(make_client: Make) -> None:
 
 
 def test_the_key_of_an_answer_is_no_way_into_other_peoples_answers(make_client: Make) -> None:
-    client = make_client(traps__rate=0.0)
+    client = make_client()
     ann, bob = invited(client, "Ann"), invited(client, "Bob")
     key = new_key()
     mine = ann.take()["questions"][0]
