@@ -176,9 +176,14 @@ class Beliefs(ABC):
         ndarray of float, shape (draws, items)
             Chunks that together hold `n` draws; judged items have their gain in every one.
         """
-        most = max(1, _CHUNK // max(self.n_items, 1))
+        most = self.draws_at_a_time
         for start in range(0, n, most):
             yield self.draw(rng, min(most, n - start))
+
+    @property
+    def draws_at_a_time(self) -> int:
+        """How many draws of all gains fit into a bounded amount of memory."""
+        return max(1, _CHUNK // max(self.n_items, 1))
 
     def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """Draw the gains of all items `n` times, shape (n, items)."""

@@ -92,6 +92,11 @@ class CorrelatedBeliefs(Beliefs):
         return np.where(self.certain, self.judged_gain, believed)
 
     @cached_property
+    def linear_mean(self) -> Floats:
+        """The expected gain of every item by the linear model, which may lie outside the scale."""
+        return np.where(self.certain, self.judged_gain, self.posterior.mean.mean(axis=0) * self._top)
+
+    @cached_property
     def variance(self) -> Floats:
         """The variance of every item's gain: given the most probable variances, and that of the mean over others."""
         spread = self._bare_lookahead.variance + self.posterior.mean.var(axis=0)
@@ -152,7 +157,11 @@ class CorrelatedBeliefs(Beliefs):
         return fit_bounded(mean, variance, levels=levels, use=use)
 
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
-        """Draw the gains of all items, shape (n, items), each a level of the scale.
+        """Draw the gains of all items, shape (n, items), each a level of the scale."""
+        return self.draw_with_levels(rng, n)[1]
+
+    def draw_with_levels(self, rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        """Draw the gains of all items as the linear model has them, and as levels of the scale; both (n, items).
 
         What items have in common counts for more, and what is their own for less, than in the normal variables of the
         model: as much as it takes for levels to have the covariances that the model believes in.
@@ -165,15 +174,20 @@ class CorrelatedBeliefs(Beliefs):
         weight = 1.0 / np.maximum(np.maximum(bounded.slope, np.sqrt(common_variance)), _LEAST)
         rest = np.sqrt(np.maximum(1.0 - weight**2 * common_variance, 0.0))
         which = rng.permutation(np.arange(n) % len(self.drawn_variances))
-        z = np.empty((n, self.n_items))
+        z, linear = np.empty((n, self.n_items)), np.empty((n, self.n_items))
         for number in np.unique(which):
             rows = np.flatnonzero(which == number)
             common, own = self.posterior.draw_parts(rng, int(number), rows.size)
             unit = np.sqrt(np.maximum(self.model.own @ self.drawn_variances[number], _LEAST**2))
             z[rows] = weight * (common - mean) + rest * (own / unit)
+            linear[rows] = common + own
         # Not shares times the top gain, which rounding may take off the scale.
         gains = drawn_levels(levels_of(self.scale))[bounded.places(z)]
-        return np.where(self.certain, self.judged_gain, gains)
+        known = self.certain
+        return (
+            np.where(known, self.judged_gain, linear * self._top),
+            np.where(known, self.judged_gain, gains),
+        )
 
 
 def _dense(weights: Weights) -> Floats:

@@ -24,9 +24,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact_estimates import LinearEstimator
-from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo
+from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
+from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo, over_pool
+from earmark.beliefs.normalised_estimates import numerator_of
 from earmark.beliefs.query_population import TARGETS, Target, between_query_covariance, to_population
 from earmark.data.arrays import Bools, Floats
 from earmark.data.display import Display, Summary
@@ -54,8 +57,13 @@ BETWEEN_BY_MODEL = "except for how much queries differ, which is by the model"
 
 
 def judging_measure(measure: Measure) -> Measure:
-    """Return the linear measure by whose weights items are chosen: the measure itself, or average gain for others."""
-    return measure if measure.is_linear else AG(cutoff=measure.cutoff or 10)
+    """Return the linear measure by whose weights items are chosen.
+
+    It is the measure itself; for a normalised one its numerator (DCG for nDCG, RBP for nRBP); for others, average gain.
+    """
+    if measure.is_linear:
+        return measure
+    return numerator_of(over_pool(measure)) if is_linearised(measure) else AG(cutoff=measure.cutoff or 10)
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,8 @@ class Estimator:
         if self._linear is not None:
             return self._linear.estimate(beliefs)
         rng = np.random.default_rng(self._seed)
+        if isinstance(beliefs, CorrelatedBeliefs) and is_linearised(self.measure):
+            return estimate_linearised(self.setting.collection, beliefs, self.measure, rng=rng, samples=self._samples)
         return estimate_montecarlo(self.setting.collection, beliefs, self.measure, rng=rng, samples=self._samples)
 
 

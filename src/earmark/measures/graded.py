@@ -182,14 +182,15 @@ class nDCG(Discounted):
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
-        return divide(self._discounted(lists), self._ideal(lists))
+        return divide(self._discounted(lists), self.ideal_of(lists))
 
     def _best(self, scale: Scale) -> float:
         """Return the discounted gain of a list of top documents throughout."""
         assert self.cutoff is not None
         return float(self._worth(np.array(scale.top)) * self._discounting(np.arange(1, self.cutoff + 1)).sum())
 
-    def _ideal(self, lists: JudgedLists) -> Floats:
+    def ideal_of(self, lists: JudgedLists) -> Floats:
+        """Return the discounted gain of the ideal ranking, for every list."""
         if self.ideal == "scale":
             return np.full(lists.size, self._best(lists.truth.scale))
         keep = pooled_rows(lists) if self.ideal == "pool" else None
@@ -281,9 +282,15 @@ class nRBP(Persistent):
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
+        return divide(lists.hits.sum(lists.gain * self._weights(lists.rank)), self._best(lists))
+
+    def ideal_of(self, lists: JudgedLists) -> Floats:
+        """Return the rank-biased precision of the ideal ranking, for every list."""
+        return self._best(lists) / lists.truth.scale.top
+
+    def _best(self, lists: JudgedLists) -> Floats:
         ideal = ideal_ranking(lists.truth, keep=pooled_rows(lists))
-        best = ideal.queries.sum(ideal.gain * self._weights(ideal.rank))
-        return divide(lists.hits.sum(lists.gain * self._weights(lists.rank)), best[..., lists.query])
+        return ideal.queries.sum(ideal.gain * self._weights(ideal.rank))[..., lists.query]
 
 
 @register("err_")

@@ -6,11 +6,12 @@ describe documents (:mod:`earmark.predictors.content_kernels`). A judgment of on
 of the items that share effects with it. The variances of the effects are estimated from the judgments, and estimates
 are averaged over the posterior of these variances.
 
-The prior mean is refined by the judgments as their number grows, so that a collection unlike the past ones soon
-determines its own mean. Mean and variances are fitted at fixed numbers of judgments
-(:func:`~earmark.predictors.base.refit_count`), to the judgments made up to then; judgments since then condition
-the posterior but not the variances. Every fit starts from the prior, so beliefs depend on the judgments and their
-order alone; what was computed for earlier judgments is reused only where it gives the same result to the bit.
+The prior mean of a collection like past ones is refined by the judgments as their number grows, so that it soon
+determines its own mean; that of any other collection says little, and the effects alone correct it. Mean and variances
+are fitted at fixed numbers of judgments (:func:`~earmark.predictors.base.refit_count`), to the judgments made up to
+then; judgments since then condition the posterior but not the variances. Every fit starts from the prior, so beliefs
+depend on the judgments and their order alone; what was computed for earlier judgments is reused only where it gives the
+same result to the bit.
 
 Where several assessors judged the same items, each answer is an observation of its own: assessors differ in severity,
 and they disagree. The truth is then the mean answer of such assessors, and a judged item keeps some uncertainty.
@@ -75,8 +76,10 @@ class Hierarchical(Predictor):
     def __init__(self, setting: Setting, prior: HierarchicalPrior | None = None, *, refine: bool = True) -> None:
         super().__init__(setting)
         self.known = covariates(setting.collection, setting.features, setting.content)
-        self.prior = prior or shipped_prior(setting.scale, tuple(self.known.groups))
-        self.refine = refine
+        believed = prior or shipped_prior(setting.scale, tuple(self.known.groups))
+        self.prior = believed.for_collection(self.known)
+        # A standardised prior is made for any collection: its mean says little, and effects alone correct it.
+        self.refine = refine and not believed.standardised
         # Caches: they change how fast predict answers, never what it answers.
         self._last_fit: _Fit | None = None
         self._last: CorrelatedBeliefs | None = None
@@ -142,7 +145,13 @@ class Hierarchical(Predictor):
         if self.refine:
             prior = prior.refined(self.known, judged, judged_gain[judged] / float(self.setting.scale.top))
         n_assessors = 0 if answers is None else answers.n_assessors
-        model = effect_model(self.setting.collection, self.known, prior.mean(self.known), n_assessors=n_assessors)
+        model = effect_model(
+            self.setting.collection,
+            self.known,
+            prior.mean(self.known),
+            effects=tuple(prior.variances),
+            n_assessors=n_assessors,
+        )
         observed = self._observations(model, judged_gain, answers)
         fit = _Fit(model, fit_variances(model, observed, prior.of_components(model.components)), judged_gain)
         self._last_fit = fit if answers is None else None

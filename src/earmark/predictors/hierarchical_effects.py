@@ -5,26 +5,37 @@ vary less) and the centred prior mean :math:`\tilde m_i = 2 (m_i - \bar m)`, the
 
 .. math::
 
-   y_i = m_i + s_i \Bigl[ b + x_i^T d + k_i^T g + u_q + \sum_X u_{q,X} + r_{q,i} + w_i^T (a + c_q) + e_i \Bigr]
-         + \tilde m_i \bigl[ b' + v_q + w_i^T f \bigr]
+   y_i = m_i + s_i \Bigl[ & b + x_i^T d + k_i^T g + u_q + (1 - p_i) u'_q + p_i u''_q + \sum_X u_{q,X} + r_{q,i} \\
+         & + w_i^T (a + c_q) + h_i^T (a' + c'_q) + e_i \Bigr] + \tilde m_i \bigl[ b' + v_q + w_i^T f \bigr]
 
-==================  ====================================================================================================
-component           effects
-==================  ====================================================================================================
-``base``            :math:`b`, how good the whole pool is
-``slopes``          :math:`b', d`: how much the standardised covariates :math:`x_i` and the prior mean itself really say
-``query``           :math:`u_q`, how hard the query is
-``query slope``     :math:`v_q`, how well the prior mean orders its items
-``system``          :math:`a_s`, how good the system is
-``system in query`` :math:`c_{qs}`, how good it is for the query
-``system slope``    :math:`f_s`, how well the prior mean orders what it retrieves
-``query × X``       :math:`u_{q,X}`, how well a value of attribute X (an artist, a genre) fits the query
-``content``         :math:`g`: how much nearness of content to the query says, and in which directions :math:`k_i`
-``query × content`` :math:`r_{q,i}`, how well such content fits the query; documents that are alike share it
-``noise``           :math:`e_i`, the rest
-``assessor``        how generous an assessor is, where items have answers of several
-``disagreement``    what remains between their answers
-==================  ====================================================================================================
+========================  ==============================================================================================
+component                 effects
+========================  ==============================================================================================
+``base``                  :math:`b`, how good the whole pool is
+``slopes``                :math:`b', d`: what standardised covariates :math:`x_i` and the prior mean itself really say
+``query``                 :math:`u_q`, how hard the query is
+``query slope``           :math:`v_q`, how well the prior mean orders its items (a)
+``rare in query``         :math:`u'_q`, how good items are that few systems retrieved, at low ranks (b)
+``common in query``       :math:`u''_q`, how good items are that many systems retrieved, at high ranks (b)
+``system``                :math:`a_s`, how good the system is
+``system in query``       :math:`c_{qs}`, how good it is for the query
+``system slope``          :math:`f_s`, how well the prior mean orders what it retrieves (a)
+``system rank``           :math:`a'_s`, how much better the tops of its lists are than their ends (b)
+``system rank in query``  :math:`c'_{qs}`, the same for the query (b)
+``query × X``             :math:`u_{q,X}`, how well a value of attribute X (an artist, a genre) fits the query (a)
+``content``               :math:`g`: how much nearness of content to the query says, and in which directions :math:`k_i`
+``query × content``       :math:`r_{q,i}`, how well such content fits the query; documents that are alike share it
+``noise``                 :math:`e_i`, the rest
+``assessor``              how generous an assessor is, where items have answers of several
+``disagreement``          what remains between their answers
+========================  ==============================================================================================
+
+(a) Where attributes of documents are known (:data:`WITH_ATTRIBUTES`). (b) Where none is (:data:`WITHOUT_ATTRIBUTES`).
+
+The prominence of an item is :math:`p_i = \log(1 + \sum_s 1 / \log_2(1 + r_{is})) / \log(1 + S)` for its ranks
+:math:`r_{is}` in the lists of S systems. In a hard query, what one system retrieved is mostly worthless while what all
+retrieved may be as good as elsewhere; one effect of the query for all items would underrate the latter. The weights
+:math:`h_{is}` are :math:`w_{is}` times :math:`1 / \log_2(1 + r_{is})`, centred and scaled over the ranks of a list.
 
 The weights :math:`w_{is}` are :math:`1/\sqrt{n_i}` for the :math:`n_i` systems that retrieved the item. Systems that
 retrieve the same documents are alike: their effects are correlated as their results overlap, and a system that was
@@ -36,6 +47,7 @@ kernels of content are those of :mod:`earmark.predictors.content_kernels`; witho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -50,11 +62,30 @@ GENERAL = (
     "slopes",
     "query",
     "query slope",
+    "rare in query",
+    "common in query",
     "system",
     "system in query",
     "system slope",
+    "system rank",
+    "system rank in query",
     "noise",
 )
+WITH_ATTRIBUTES = ("base", "slopes", "query", "query slope", "system", "system in query", "system slope", "noise")
+"""The effects besides those of attributes, where something is known about documents."""
+WITHOUT_ATTRIBUTES = (
+    "base",
+    "slopes",
+    "query",
+    "rare in query",
+    "common in query",
+    "system",
+    "system in query",
+    "system rank",
+    "system rank in query",
+    "noise",
+)
+"""The effects where nothing is known about documents but who retrieved them, and at which rank."""
 ASSESSORS = ("assessor", "disagreement")
 CONTENT, LIKENESS = "content", "query × content"
 _LEAST_SPREAD = 0.05
@@ -65,7 +96,19 @@ def attribute_component(code: str) -> str:
     return f"query × {code}"
 
 
-def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, *, n_assessors: int = 0) -> EffectModel:
+def usual_effects(codes: Sequence[str]) -> tuple[str, ...]:
+    """Return the effects of a model, given the attributes that are known about documents."""
+    return WITH_ATTRIBUTES if codes else WITHOUT_ATTRIBUTES
+
+
+def effect_model(
+    collection: Collection,
+    known: Covariates,
+    prior_mean: Floats,
+    *,
+    effects: Sequence[str] = WITH_ATTRIBUTES,
+    n_assessors: int = 0,
+) -> EffectModel:
     """Put together the effects of a collection.
 
     Parameters
@@ -75,10 +118,13 @@ def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, 
         Of its items.
     prior_mean : ndarray of float, shape (items,), 0..1
         What is expected before anything is judged.
+    effects : sequence of str
+        Which of the general effects there are; those of attributes, content and assessors follow from the rest.
     n_assessors : int
         How many assessors' answers to the same items there are to tell apart; 0 where judgments are the truth.
     """
-    components = GENERAL + tuple(attribute_component(code) for code in known.groups)
+    chosen = tuple(name for name in GENERAL if name in effects)
+    components = chosen + tuple(attribute_component(code) for code in known.groups)
     content = known.content
     near = np.zeros((collection.n_items, 0)) if content is None else content.slopes
     alike = content if content is not None and content.tells_likeness else None
@@ -88,25 +134,20 @@ def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, 
     number = {name: index for index, name in enumerate(components)}
     spread = item_spread(prior_mean)
     slope = 2.0 * (prior_mean - prior_mean.mean())
-    by_system = _system_weights(collection)
+    by_system, by_rank = _system_weights(collection)
     standard = _standardised(known.values)
-    shared = np.column_stack(
-        (
-            spread,
-            slope,
-            spread[:, None] * standard,
-            spread[:, None] * by_system,
-            slope[:, None] * by_system,
-            spread[:, None] * near,
-            np.zeros((collection.n_items, n_assessors)),
-        )
-    )
-    n_systems = by_system.shape[1]
-    counts = {"base": 1, "slopes": 1 + standard.shape[1], "system": n_systems, "system slope": n_systems}
-    if near.shape[1]:
-        counts[CONTENT] = near.shape[1]
-    if n_assessors:
-        counts["assessor"] = n_assessors
+    shared_effects = {
+        "base": spread[:, None],
+        "slopes": np.column_stack((slope, spread[:, None] * standard)),
+        "system": spread[:, None] * by_system,
+        "system slope": slope[:, None] * by_system,
+        "system rank": spread[:, None] * by_rank,
+        CONTENT: spread[:, None] * near,
+        "assessor": np.zeros((collection.n_items, n_assessors)),
+    }
+    shared_effects = {name: columns for name, columns in shared_effects.items() if name in components}
+    shared = np.column_stack(list(shared_effects.values()))
+    counts = {name: columns.shape[1] for name, columns in shared_effects.items()}
     own = np.zeros((collection.n_items, len(components)))
     own[:, number["noise"]] = spread**2
     offsets = np.searchsorted(collection.item_query, np.arange(len(collection.queries) + 1))
@@ -115,12 +156,21 @@ def effect_model(collection: Collection, known: Covariates, prior_mean: Floats, 
         own[alone, number[attribute_component(code)]] = spread[alone] ** 2
     if alike is not None:
         own[:, number[LIKENESS]] = spread**2 * alike.rest
+    prominence = item_prominence(collection)
     local, local_component = [], []
     for query, (first, last) in enumerate(pairwise(offsets)):
         items = slice(int(first), int(last))
-        here = by_system[items] * spread[items, None]
-        columns = [spread[items, None], slope[items, None], here[:, here.any(axis=0)]]
-        of = [number["query"], number["query slope"], *[number["system in query"]] * columns[2].shape[1]]
+        here = spread[items, None]
+        of_query = {
+            "query": here,
+            "query slope": slope[items, None],
+            "rare in query": here * (1.0 - prominence[items, None]),
+            "common in query": here * prominence[items, None],
+            "system in query": _without_empty(here * by_system[items]),
+            "system rank in query": _without_empty(here * by_rank[items]),
+        }
+        columns = [found for name, found in of_query.items() if name in components]
+        of = [number[name] for name, found in of_query.items() if name in components for _ in range(found.shape[1])]
         for code, group in known.groups.items():
             members = _members(group[items])
             columns.append(members * spread[items, None])
@@ -147,16 +197,36 @@ def item_spread(prior_mean: Floats) -> Floats:
     return np.asarray(np.sqrt(np.maximum(_LEAST_SPREAD, 4.0 * prior_mean * (1.0 - prior_mean))))
 
 
-def _system_weights(collection: Collection) -> Floats:
-    """Return what every item has to do with effects of systems, shape (items, systems)."""
-    n_systems = len(collection.systems)
-    member = np.zeros((collection.n_items, n_systems))
-    member[collection.result_item, collection.result_system] = 1.0
+def item_prominence(collection: Collection) -> Floats:
+    r"""Return how prominent every item is in the lists: :math:`\log(1 + \sum_s 1/\log_2(1 + r_{is})) / \log(1 + S)`."""
+    discount = 1.0 / np.log2(1.0 + collection.result_rank)
+    total = np.bincount(collection.result_item, discount, minlength=collection.n_items)
+    return np.asarray(np.log1p(total) / np.log1p(len(collection.systems)))
+
+
+def _system_weights(collection: Collection) -> tuple[Floats, Floats]:
+    """Return what every item has to do with effects of systems and of ranks, shapes (items, systems)."""
+    shape = (collection.n_items, len(collection.systems))
+    item, system, rank = collection.result_item, collection.result_system, collection.result_rank
+    member, height = np.zeros(shape), np.zeros(shape)
+    member[item, system] = 1.0
+    of_rank = 1.0 / np.log2(1.0 + np.arange(1, int(rank.max(initial=1)) + 1))
+    of_rank = (of_rank - of_rank.mean()) / max(float(of_rank.std()), 1e-9)
+    height[item, system] = of_rank[rank - 1]
     values, vectors = np.linalg.eigh(result_overlap(collection))
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    weights: Floats = (member / np.sqrt(member.sum(axis=1, keepdims=True))) @ root
-    # What rounding leaves of systems without any overlap would otherwise count as an effect.
+    count = np.sqrt(member.sum(axis=1, keepdims=True))
+    return _without_rounding((member / count) @ root), _without_rounding((height / count) @ root)
+
+
+def _without_rounding(weights: Floats) -> Floats:
+    """Remove what rounding leaves of systems without any overlap: it would otherwise count as an effect."""
     return np.where(np.abs(weights) < 1e-12, 0.0, weights)
+
+
+def _without_empty(columns: Floats) -> Floats:
+    """Drop effects that no item has."""
+    return columns[:, columns.any(axis=0)]
 
 
 def _standardised(values: Floats) -> Floats:

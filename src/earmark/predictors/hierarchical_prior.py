@@ -35,7 +35,7 @@ from earmark.data.scales import Scale
 from earmark.errors import InputError, NotConverged, ParameterError
 from earmark.predictors.covariates import Covariates, covariates
 from earmark.predictors.features import FeatureBuilder
-from earmark.predictors.hierarchical_effects import effect_model
+from earmark.predictors.hierarchical_effects import effect_model, usual_effects
 
 INTERCEPT = "1"
 KIND = "earmark hierarchical prior"
@@ -51,6 +51,8 @@ _FEW_LEVELS = 5
 # What a judgment counts for beside what was expected: those of one query say much the same.
 _WORTH_OF_A_JUDGMENT = 0.3
 _USE_STEPS = 20
+# A covariate that varies less is the same for all items of a collection.
+_SAME_FOR_ALL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,32 @@ class HierarchicalPrior:
         The logarithm of every component's variance and its standard deviation.
     level_use : sequence of float
         How often gains are given, from 0 to the top in equal steps; nothing where all are equally likely.
+    standardised : bool
+        Coefficients count per standard deviation of a covariate over the collection at hand, and the intercept is the
+        mean logit of its items: for a prior that serves collections of any kind.
     """
 
     name: str
     coefficients: Mapping[str, float]
     variances: Mapping[str, tuple[float, float]]
     level_use: tuple[float, ...] = ()
+    standardised: bool = False
+
+    def for_collection(self, known: Covariates) -> HierarchicalPrior:
+        """Return the prior with coefficients in the units of a collection's covariates."""
+        if not self.standardised:
+            return self
+        centre, deviation = known.values.mean(axis=0), known.values.std(axis=0)
+        by_name = np.array([self.coefficients.get(name, 0.0) for name in known.names])
+        slopes = np.divide(by_name, deviation, out=np.zeros_like(by_name), where=deviation > _SAME_FOR_ALL)
+        found = dict(zip(known.names, slopes.tolist(), strict=True))
+        found[INTERCEPT] = self.coefficients.get(INTERCEPT, 0.0) - float(centre @ slopes)
+        return replace(self, coefficients=found, standardised=False)
 
     def mean(self, known: Covariates) -> Floats:
         """Return the prior mean of every item as a share of the top gain, shape (items,), 0..1."""
+        if self.standardised:
+            return self.for_collection(known).mean(known)
         by_name = np.array([self.coefficients.get(name, 0.0) for name in known.names])
         return np.asarray(special.expit(self.coefficients.get(INTERCEPT, 0.0) + known.values @ by_name))
 
@@ -122,6 +141,7 @@ class HierarchicalPrior:
             "coefficients": dict(self.coefficients),
             "variances": {name: list(values) for name, values in self.variances.items()},
             "level_use": list(self.level_use),
+            "standardised": self.standardised,
         }
 
     @classmethod
@@ -146,6 +166,7 @@ class HierarchicalPrior:
             {str(name): float(value) for name, value in told["coefficients"].items()},
             {str(name): (float(mean), float(spread)) for name, (mean, spread) in told["variances"].items()},
             use,
+            told.get("standardised", False) is True,
         )
 
     def save(self, path: Path) -> None:
@@ -267,7 +288,7 @@ def fit_prior(
     mean_only = HierarchicalPrior(name, dict(zip((INTERCEPT, *names), coefficients.tolist(), strict=True)), {})
     peaks: dict[str, list[float]] = {}
     for table, one in zip(known, past, strict=True):
-        model = effect_model(one.collection, table, mean_only.mean(table))
+        model = effect_model(one.collection, table, mean_only.mean(table), effects=usual_effects(tuple(table.groups)))
         for component, value in zip(model.components, _variances(model, one.gains), strict=True):
             peaks.setdefault(component, []).append(value)
     centre = {component: float(np.mean(values)) for component, values in peaks.items()}

@@ -63,6 +63,11 @@ class Outcome:
         Half the mean width of systems' 95% intervals.
     rmse : float
         Of the believed gains of unjudged items; 0 where all are judged.
+    slope : float or None
+        Of true differences of pairs regressed on estimated ones through 0: above 1 where differences are estimated too
+        small, below 1 where they are estimated too large; None where all estimates are 0.
+    bias_systems : float
+        The mean over systems of estimated minus true score.
     reason : str
         Why the campaign stopped; empty for a step.
     """
@@ -79,6 +84,8 @@ class Outcome:
     coverage_systems_95: float | None
     half_width_systems: float
     rmse: float
+    slope: float | None
+    bias_systems: float
     reason: str
 
 
@@ -176,6 +183,8 @@ class Truth:
             coverage_systems_95=mean_or_none(within),
             half_width_systems=float(np.mean(ranking.high - ranking.low) / 2),
             rmse=float(np.sqrt(np.mean(error**2))) if error.size else 0.0,
+            slope=slope_through_origin(ranking.estimates.differences.mean[compared], true.differences.mean[compared]),
+            bias_systems=float(np.mean(ranking.estimates.scores.mean - true.scores.mean)),
             reason=look.decision.reason if look.decision.stop else "",
         )
 
@@ -183,6 +192,18 @@ class Truth:
 def intervals_hold(low: Floats, true: Floats, high: Floats) -> Bools:
     """Tell which intervals hold the true value, whatever the last bits of a sum in another order are."""
     return (low - _ROUNDING <= true) & (true <= high + _ROUNDING)
+
+
+def slope_through_origin(estimated: Floats, true: Floats) -> float | None:
+    r"""Return the slope :math:`\sum e_i t_i / \sum e_i^2` of truth on estimates; None where all estimates are 0.
+
+    Examples
+    --------
+    >>> slope_through_origin(np.array([0.1, -0.2]), np.array([0.2, -0.4]))
+    2.0
+    """
+    squared = float(estimated @ estimated)
+    return float(estimated @ true) / squared if squared > 0 else None
 
 
 def mean_or_none(values: Floats | Bools) -> float | None:
