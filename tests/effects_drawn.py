@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 import earmark
+from earmark.beliefs.beliefs import UNJUDGED
+from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.data.arrays import Floats
 from earmark.data.collection import Collection
@@ -136,3 +138,19 @@ class Dense:
         """What a unit of every component's variance adds to the covariance of the observations."""
         n = self.variances.size
         return [Dense(self.model, self.observed, np.eye(n)[k]).of_observations for k in range(n)]
+
+
+def beliefs_of(
+    collection: Collection, *, judged: int = 0, scale: Scale = FINE, seed: int = 0, sets: int = 8, size: float = 0.01
+) -> CorrelatedBeliefs:
+    """Judge some items about as expected; variances are drawn, not fitted."""
+    rng = np.random.default_rng(seed)
+    model = model_of(collection, seed, scale=scale)
+    gains = np.full(collection.n_items, UNJUDGED)
+    items = rng.permutation(collection.n_items)[:judged]
+    levels = np.array(scale.gains)
+    about = (model.prior_mean[items] + rng.normal(0, 0.1, items.size)) * scale.top
+    gains[items] = levels[np.abs(about[:, None] - levels).argmin(axis=1)]
+    drawn = some_variances(model, seed, sets=sets, size=size)
+    observed = Observations.exact(model, items, gains[items] / scale.top)
+    return CorrelatedBeliefs(scale, gains, model, observed, np.exp(np.log(drawn).mean(axis=0)), drawn)

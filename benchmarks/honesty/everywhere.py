@@ -10,10 +10,10 @@ Collections
     the model. ``music``: MIREX 2011, 8 of 18 systems and 30 of the 45 reporting queries, which no choice was based on.
     ``development``: the same from the other queries. ``made-up``: :mod:`benchmarks.honesty.text`.
 Methods (``--methods``)
-    ``new``: the shipped defaults. ``former``: what they were before. ``-effects``, ``-ratio``, ``-weights``,
-    ``-sample``: the new one without one of its parts, that is with the former prior and its effects, with scores of
-    drawn gains in place of the linearised ratio, with items chosen by average gain, without the sampled quarter.
-    ``random``, ``proportional``: the new model with other policies.
+    ``default``: what is shipped. ``former``: what was shipped before. ``-effects``, ``-ratio``, ``-weights``: the
+    default without one of its parts, that is with the former prior and its effects, with scores of drawn gains in place
+    of the linearised ratio, with items chosen by average gain. ``+sample``: with a quarter of the judgments from a
+    sample (``--audit 0.25``). ``random``, ``proportional``: other policies.
 """
 
 from __future__ import annotations
@@ -68,21 +68,21 @@ class Method:
     """A way to choose, believe and estimate."""
 
     policy: str = "variance"
-    sampled: float = SAMPLED
+    sampled: float = 0.0
     former_effects: bool = False
     drawn_ratio: bool = False
     by_average_gain: bool = False
 
 
 METHODS = {
-    "new": Method(),
-    "former": Method(sampled=0.0, former_effects=True, drawn_ratio=True, by_average_gain=True),
+    "default": Method(),
+    "former": Method(former_effects=True, drawn_ratio=True, by_average_gain=True),
     "-effects": Method(former_effects=True),
     "-ratio": Method(drawn_ratio=True),
     "-weights": Method(by_average_gain=True),
-    "-sample": Method(sampled=0.0),
-    "random": Method("random", 0.0),
-    "proportional": Method("proportional", 0.0),
+    "+sample": Method(sampled=SAMPLED),
+    "random": Method("random"),
+    "proportional": Method("proportional"),
 }
 
 
@@ -228,7 +228,7 @@ def main() -> None:
     """Run the study and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--collections", default="text,music")
-    parser.add_argument("--methods", default="new,former")
+    parser.add_argument("--methods", default="default,former,+sample")
     parser.add_argument("--measures", help="by default AG, DCG and nDCG on text, AG and nDCG on music")
     parser.add_argument("--campaigns", type=int, default=60)
     parser.add_argument("--last", type=float, default=SHARES[-1], help="play until this share is judged")

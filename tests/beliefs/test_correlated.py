@@ -18,30 +18,14 @@ from earmark.beliefs.exact_estimates import LinearEstimator, estimate_linear, sy
 from earmark.beliefs.montecarlo import estimate_montecarlo
 from earmark.data.collection import Collection
 from earmark.data.metadata import Metadata
-from earmark.data.scales import BINARY, BROAD, FINE, Scale, parse_scale
+from earmark.data.scales import BINARY, BROAD, FINE, parse_scale
 from earmark.inference.confidence import rank_systems
 from earmark.predictors.base import Setting
 from earmark.predictors.hierarchical import Hierarchical
-from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances, without
+from effects_drawn import Dense, answers_of, beliefs_of, model_of, small_collection, some_variances, without
 
 AG = earmark.parse("AG@4")
 SCALES = [BINARY, BROAD, parse_scale("0..3"), FINE]
-
-
-def beliefs_of(
-    collection: Collection, *, judged: int = 0, scale: Scale = FINE, seed: int = 0, sets: int = 8, size: float = 0.01
-) -> CorrelatedBeliefs:
-    """Judge some items about as expected; variances are drawn, not fitted."""
-    rng = np.random.default_rng(seed)
-    model = model_of(collection, seed, scale=scale)
-    gains = np.full(collection.n_items, UNJUDGED)
-    items = rng.permutation(collection.n_items)[:judged]
-    levels = np.array(scale.gains)
-    about = (model.prior_mean[items] + rng.normal(0, 0.1, items.size)) * scale.top
-    gains[items] = levels[np.abs(about[:, None] - levels).argmin(axis=1)]
-    drawn = some_variances(model, seed, sets=sets, size=size)
-    observed = Observations.exact(model, items, gains[items] / scale.top)
-    return CorrelatedBeliefs(scale, gains, model, observed, np.exp(np.log(drawn).mean(axis=0)), drawn)
 
 
 def dense_of(beliefs: CorrelatedBeliefs) -> list[Dense]:

@@ -166,8 +166,9 @@ def test_any_measure_can_be_estimated(made: SyntheticCollection, measure: str) -
     assert np.all(np.isfinite(last.ranking.confidence))
 
 
-def test_measures_that_are_not_linear_are_judged_by_average_gain() -> None:
-    assert str(judging_measure(earmark.parse("nDCG@7"))) == "AG@7"
+def test_measures_that_are_not_linear_are_judged_by_their_numerator_or_average_gain() -> None:
+    assert str(judging_measure(earmark.parse("nDCG@7"))) == "DCG@7"
+    assert str(judging_measure(earmark.parse("nRBP(p=0.9)@7"))) == "RBP(p=0.9)@7"
     assert str(judging_measure(earmark.parse("AP"))) == "AG@10"
     assert str(judging_measure(earmark.parse("DCG@7"))) == "DCG@7"
 

@@ -26,6 +26,8 @@ FIELDS = [
     "coverage_systems_95",
     "half_width_systems",
     "rmse",
+    "slope",
+    "bias_systems",
 ]
 
 

@@ -1,0 +1,100 @@
+"""The linearised ratio of normalised measures: exact where it can be, and by brute force where it cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import earmark
+from earmark.beliefs.correlated import CorrelatedBeliefs
+from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
+from earmark.beliefs.montecarlo import pooled_lists
+from earmark.data.collection import Collection
+from earmark.data.scales import parse_scale
+from effects_drawn import beliefs_of, small_collection
+
+NORMALISED = ("nDCG@4", "nRBP(p=0.7)@4")
+SCALE = parse_scale("0..3")
+
+
+def by_query(measure: str, collection: Collection, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return numerators, shape (draws, systems, queries), and ideals, shape (draws, queries), by plain loops."""
+    weights = 1 / np.log2(np.arange(2, 6)) if measure.startswith("nDCG") else 0.3 * 0.7 ** np.arange(4) / SCALE.top
+    shape = (len(gains), len(collection.systems), len(collection.queries))
+    above, ideal = np.zeros(shape), np.zeros((shape[0], shape[2]))
+    for system, item, rank in zip(
+        collection.result_system, collection.result_item, collection.result_rank, strict=True
+    ):
+        above[:, system, collection.item_query[item]] += weights[rank - 1] * gains[:, item]
+    for query in range(shape[2]):
+        best = -np.sort(-gains[:, collection.item_query == query], axis=1)[:, :4]
+        ideal[:, query] = best @ weights[: best.shape[1]]
+    return above, ideal
+
+
+def estimate(
+    measure: str, collection: Collection, beliefs: CorrelatedBeliefs, samples: int = 4000
+) -> earmark.Estimates:
+    rng = np.random.default_rng(3)
+    return estimate_linearised(collection, beliefs, earmark.parse(measure), rng=rng, samples=samples)
+
+
+def test_which_measures_are_linearised() -> None:
+    assert all(is_linearised(earmark.parse(measure)) for measure in ("nDCG@5", "nDCG(ideal=pool)@5", "nRBP@5"))
+    others = ("AG@5", "DCG@5", "nDCG(ideal=scale)@5", "nDCG(gain=exp)@5", "AP", "RR")
+    assert not any(is_linearised(earmark.parse(measure)) for measure in others)
+
+
+@pytest.mark.parametrize("measure", NORMALISED)
+def test_where_everything_is_judged_it_is_the_score(measure: str) -> None:
+    collection = small_collection(1)
+    beliefs = beliefs_of(collection, judged=1000, scale=SCALE)
+    found = estimate(measure, collection, beliefs, samples=10)
+    lists = pooled_lists(collection, SCALE).with_gains(beliefs.judged_gain)
+    scores = earmark.parse(measure.replace("nDCG", "nDCG(ideal=pool)")).score(lists)
+    np.testing.assert_allclose(found.scores.mean, scores.reshape(len(collection.systems), -1).mean(axis=1))
+    np.testing.assert_allclose(found.scores.variance, 0, atol=1e-12)
+    np.testing.assert_allclose(found.differences.variance, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", NORMALISED)
+@pytest.mark.parametrize("judged", [0, 8])
+def test_moments_are_those_of_the_formula_applied_to_draws(measure: str, judged: int) -> None:
+    collection = small_collection(2, systems=5, queries=4)
+    beliefs = beliefs_of(collection, judged=judged, scale=SCALE, size=0.02)
+    found = estimate(measure, collection, beliefs)
+    linear, levels = beliefs.draw_with_levels(np.random.default_rng(8), 20_000)
+    above, _ = by_query(measure, collection, linear)
+    _, ideal = by_query(measure, collection, levels)
+    expected = ideal.mean(axis=0)
+    ratio = above.mean(axis=0) / expected
+    drawn = (ratio + (above - ratio * ideal[:, None]) / expected).mean(axis=2)
+    np.testing.assert_allclose(found.scores.mean, ratio.mean(axis=1), atol=0.01)
+    df = found.scores.df
+    assert df is not None
+    np.testing.assert_allclose(found.scores.variance * df / (df - 2), drawn.var(axis=0), rtol=0.12)
+    a, b = found.a, found.b
+    df = found.differences.df
+    assert df is not None
+    apart = drawn[:, a] - drawn[:, b]
+    np.testing.assert_allclose(found.differences.variance * df / (df - 2), apart.var(axis=0), rtol=0.15)
+
+
+def test_the_same_lists_do_not_differ() -> None:
+    collection = small_collection(3, duplicate=True)
+    found = estimate("nDCG@4", collection, beliefs_of(collection, judged=5, scale=SCALE), samples=50)
+    names = collection.systems
+    same = [(names[i], names[j]) == ("s0", "twin") for i, j in zip(found.a, found.b, strict=True)]
+    assert found.identical[same].all()
+    assert found.differences.mean[same] == pytest.approx(0, abs=0)
+    assert found.differences.variance[same] == pytest.approx(0, abs=0)
+
+
+def test_draws_in_chunks_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    collection = small_collection(4)
+    beliefs = beliefs_of(collection, judged=5, scale=SCALE)
+    whole = estimate("nDCG@4", collection, beliefs, samples=600)
+    monkeypatch.setattr(CorrelatedBeliefs, "draws_at_a_time", property(lambda self: 70))
+    parts = estimate("nDCG@4", collection, beliefs, samples=600)
+    np.testing.assert_allclose(parts.scores.mean, whole.scores.mean, atol=0.02)
+    np.testing.assert_allclose(parts.scores.variance, whole.scores.variance, rtol=0.3)
