@@ -184,6 +184,20 @@ def test_the_tables_of_methods_and_measures_are_those_of_the_data() -> None:
         assert all(near(cell, list(row)) for cell, row in zip(cells, wanted, strict=True)), measure
 
 
+@pytest.mark.parametrize("collection", ["text", "music"])
+def test_the_tables_of_text_and_music_are_those_of_the_data(collection: str) -> None:
+    table = pl.read_csv(DOCS / "data" / "everywhere.csv").filter(pl.col("collection") == collection)
+    assert table["campaigns"].min() == 60
+    for name, cells in rows_after(f"{collection} | 0%").items():
+        measure, _, method = name.partition(", ")
+        part = table.filter(pl.col("measure") == measure, pl.col("method") == (method or "default"))
+        *coverage_cells, slopes, bias = cells
+        wanted = part.select("pairs", "systems").rows()
+        assert all(near(cell, list(row)) for cell, row in zip(coverage_cells, wanted, strict=True)), name
+        assert near(slopes, [part["slope"][1], part["slope"][-1]]), name
+        assert near(bias.replace("−", ""), [abs(value) for value in part["bias"][-2:]]), name
+
+
 def test_the_table_of_shares_is_that_of_the_data() -> None:
     curves = pl.read_csv(DOCS / "data" / "accuracy.csv")
     reached = coverage.shares_to_reach(curves, (0.88, 0.89, 0.90, 0.92, 0.94)).rows()

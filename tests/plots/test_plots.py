@@ -71,7 +71,7 @@ def ranking() -> Ranking:
 
 
 def outcome(repeat: int, judged: int, confidence: float | None, accuracy: float | None) -> Outcome:
-    return Outcome("step", repeat, judged, confidence, 0.5, accuracy, 0.0, None, None, None, 0.1, 0.2, "")
+    return Outcome("step", repeat, judged, confidence, 0.5, accuracy, 0.0, None, None, None, 0.1, 0.2, None, 0.0, "")
 
 
 OUTCOMES = outcomes_frame(

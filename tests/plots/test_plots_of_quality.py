@@ -70,7 +70,7 @@ def campaigns(*confidence: float | None) -> pl.DataFrame:
     right = [None if sure is None else 0.8 for sure in confidence]
     return outcomes_frame(
         [
-            Outcome("step", 0, 20 * look, sure, 0.5, right[look], 0.0, None, None, None, 0, 0, "")
+            Outcome("step", 0, 20 * look, sure, 0.5, right[look], 0.0, None, None, None, 0, 0, None, 0.0, "")
             for look, sure in enumerate(confidence)
         ]
     )
