@@ -262,9 +262,13 @@ def test_a_draft_has_a_name_that_nobody_can_know_beforehand(tmp_path: Path) -> N
 
 
 def test_a_failed_draft_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), drafted(tmp_path / "new" / "study") as draft:
-        (draft / "file").write_text("half of it")
-        raise KeyboardInterrupt
+    def interrupted() -> None:
+        with drafted(tmp_path / "new" / "study") as draft:
+            (draft / "file").write_text("half of it")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert list(tmp_path.iterdir()) == []
 
 

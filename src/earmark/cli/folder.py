@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 _SETTINGS = "campaign.toml"
 # What a folder has itself, and what cannot differ even for a look.
-_OWN = {"judgments": "--judgments", "preferences": "--preferences", "phase": "--phase"}
+_OWN = {
+    "judgments": "'earmark import {} FILE' brings answers in",
+    "preferences": "'earmark import {} FILE' brings answers in",
+    "phase": "they have no phases",
+    "repeated": "the last answer of an assessor to a question counts",
+}
 _FIXED = {
     "scale": "judging.scale",
     "order": "inputs.order",
@@ -107,10 +112,9 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
     """
     settings = read_settings(path)
     inputs, how = settings.inputs, settings.estimates
-    for name, option in _OWN.items():
+    for name, hint in _OWN.items():
         if given.get(name):
-            hint = f"'earmark import {path} FILE' brings answers in" if name != "phase" else "they have no phases"
-            raise ParameterError(f"{option}: the answers are those of the campaign {path}; {hint}")
+            raise ParameterError(f"--{name}: the answers are those of the campaign {path}; {hint.format(path)}")
     if settings.kind != "grade" and "predictor" in options:
         other = next((name for name in _OF_GRADES if given.get(name)), None)
         if other is not None:
@@ -293,12 +297,12 @@ def require_kind(folder: CampaignFolder, kind: str) -> None:
     if found == kind:
         return
     instead = {
-        "prefer": "'earmark rank', 'report', 'next' and 'preferences' take it",
-        "grade": "'earmark rank', 'report', 'next' and 'evaluate' take it",
-        "order": "'earmark rank', 'report', 'status' and 'export --what rankings' take it",
-        "lists": "'earmark rank', 'report', 'status' and 'export' take it",
+        "prefer": "'earmark rank', 'report', 'next', 'plan' and 'preferences' take it",
+        "grade": "'earmark rank', 'report', 'next', 'plan' and 'evaluate' take it",
+        "order": "'earmark rank', 'report', 'plan', 'status' and 'export --what rankings' take it",
+        "lists": "'earmark rank', 'report', 'plan', 'status' and 'export' take it",
     }[found]
-    raise ParameterError(f"{folder.path} is a campaign of kind {found}, and this takes kind {kind}; {instead}")
+    raise ParameterError(f"{folder.path} is a campaign of kind {found}, and this command takes kind {kind}; {instead}")
 
 
 # ---- the campaign, as it is or looked at in another way --------------------------------------------------------------

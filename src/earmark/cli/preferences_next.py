@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from earmark.cli import folder
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, Level, Seed, Stopping
+from earmark.cli.options import Inputs, Level, RepeatedRule, Seed, Stopping
 from earmark.cli.output import Column, Output, number
 from earmark.errors import ParameterError
 from earmark.wording import counted, decimal, in_percent
@@ -42,6 +42,7 @@ class Answered:
     panel: ClassVar[str] = "Which pairs count"
     preferences: Annotated[list[Path] | None, option("FILE")] = None
     phase: Annotated[list[str] | None, option("NAME")] = None
+    repeated: RepeatedRule = "refuse"
     k: Annotated[int, option("K", "--depth", "-k", min=1)] = 20
 
 
@@ -108,7 +109,9 @@ def load_campaign(
     chosen_policy = parse_pair_policy(policy or "adaptive")
     lists, said, k, needed = inputs.load(), None, which.k, which.needed
     if which.preferences:
-        said = load_preferences(which.preferences, out, phases=which.phase, encoding=inputs.encoding)
+        said = load_preferences(
+            which.preferences, out, phases=which.phase, encoding=inputs.encoding, repeated=which.repeated
+        )
     if which.candidates is None:
         questions = pool_candidates(lists, k=k)
         if said is not None:

@@ -91,7 +91,9 @@ def simulate(
 
     # Whatever is wrong with a name is said before anything is simulated.
     rule, chosen_policy = parse_stop(stopping.stop, margin=stopping.margin), parse_pair_policy(policy)
-    answers = load_preferences(recorded.preferences, out, phases=recorded.phase, encoding=inputs.encoding)
+    answers = load_preferences(
+        recorded.preferences, out, phases=recorded.phase, encoding=inputs.encoding, repeated=recorded.repeated
+    )
     world = recorded_world(answers, inputs.load(), k=recorded.k, needed=needed)
     out.note(f"{counted(len(world.design.pairs), 'candidate pair')} with {counted(world.needed, 'answer')} each")
     outcomes: list[PairOutcome] = []
