@@ -62,7 +62,7 @@ def aggregate(
     strengths
         For scores: count answers in proportion to their strength.
     prior
-        For scores: how far they are supposed to lie apart, as a standard deviation of log-odds.
+        For scores: their prior standard deviation, in log-odds.
     output
         Where to write the aggregated preferences, one row per pair: .csv, .tsv (either perhaps with .gz) or .parquet.
         Other commands read the file as answers of one assessor. Gains are written as CSV, which other commands read as

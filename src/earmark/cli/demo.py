@@ -36,21 +36,21 @@ def demo(
     seed: Seed = 0,
     quiet: Annotated[bool, option("", "-q", panel=OUTPUT)] = False,
 ) -> None:
-    """Make music up, let six systems find what sounds similar, and see how few judgments tell which is best.
+    """Run a demonstration: six systems search synthesised music, and few judgments show which system is best.
 
-    The music is synthesised and the systems are real: they hear timbre, rhythm or harmony. A made-up listener judges,
+    The music is synthesised and the systems are real: they hear timbre, rhythm or harmony. A simulated listener judges,
     or you do with --ask. It takes less than a minute, needs no network, and ends with a report to open in a browser and
     the commands that do the same on your files. It needs the extras audio and plots.
 
     Parameters
     ----------
     ask
-        Judge yourself: listen to the clips on a page and type your grades. Asked again, it goes on where you stopped.
+        Judge yourself: listen to the clips on a page and type your grades. Started again, it goes on where you stopped.
     serve
         Judge in the browser: a real campaign with this music, a link to judge and one to watch the ranking form.
-        Asked again, it goes on where you stopped. It needs the extra web too.
+        Started again, it goes on where you stopped. It needs the extra web too.
     out
-        The folder to write to; it is made if it is not there. One with files of yours is left alone.
+        The folder to write to; it is made if it is not there. A folder that contains other files is refused.
     port
         With --serve, the port to listen on; 0 takes a free one.
     quiet

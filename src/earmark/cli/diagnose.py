@@ -37,8 +37,9 @@ def diagnose(
 ) -> None:
     """Show some of the judgments to a predictor and compare its predictions with the rest.
 
-    Are its probabilities good (ranked probability score, and its parts), does it err as much as it says, do its
-    intervals hold what they should, and is it right as often as it is sure?
+    It prints how good the probabilities are (ranked probability score and its parts), whether errors are as large as
+    predicted, how often intervals contain the true value, and how often the predicted order of two systems is right at
+    each level of confidence.
 
     Parameters
     ----------

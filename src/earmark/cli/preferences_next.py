@@ -57,8 +57,8 @@ class Candidates(Answered):
         writes. Precision is estimated over all of them. When omitted, every two documents among the first K of any
         lists for the same query, and the pairs answered so far.
     needed
-        How many people answer a question; who is preferred by most of them is what precision goes by. When omitted, the
-        most frequent number of answers so far, or 6.
+        How many people answer a question. The document that most of them prefer counts as the better one. When omitted,
+        the most frequent number of answers so far, or 6.
     """
 
     candidates: Annotated[Path | None, option("FILE")] = None
@@ -70,7 +70,7 @@ PairPolicyName = Annotated[
     option(
         "NAME",
         panel=ASKING,
-        help="What to ask next: adaptive, what is expected to tell most about which system is better; told-apart, "
+        help="What to ask next: adaptive, the pairs expected to reduce the uncertainty about systems most; told-apart, "
         "random pairs that systems order differently; random, any candidates.",
     ),
 ]
@@ -152,10 +152,11 @@ def next_pairs(
     seed: Seed = 0,
     output: Annotated[Path | None, option("FILE", "-o")] = None,
 ) -> None:
-    """Propose the pairs of documents whose comparison tells most about which system is better.
+    """Propose the pairs of documents whose comparison reduces the uncertainty about the systems most.
 
-    A model of who prefers what, made of the answers so far and of the order in which systems put documents, says which
-    differences between systems are uncertain and which answers would settle them. The most wanted question comes first.
+    A model predicts preferences from the answers so far and from the order in which systems rank documents. It shows
+    which differences between systems are uncertain and which answers would reduce that uncertainty most; these
+    questions come first.
 
     Parameters
     ----------
@@ -243,8 +244,8 @@ def rank(
 ) -> None:
     """Estimate the preference precision that systems would have if all candidate pairs were answered.
 
-    With answers to few of the pairs or to none, a model says what people would prefer in the others, how uncertain that
-    is, and how sure one may be which system is better. The difference is a minus b.
+    Few pairs need an answer, or none: a model predicts what people would prefer in the others and how uncertain that
+    is, and from this how probable it is that one system is better than another. The difference is a minus b.
 
     Parameters
     ----------

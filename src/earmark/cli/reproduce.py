@@ -31,8 +31,8 @@ def reproduce(
 ) -> None:
     """Compute a paper's tables again and show its numbers beside ours.
 
-    Where the paper is known to be wrong, the row says why. Where ours comes from other data than the paper's, the two
-    stand beside each other and neither agree nor disagree.
+    Where the paper contains an error, the row says why. Where our numbers come from other data than the paper's, both
+    are shown and not compared.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def simulate(
     jobs: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
     seed: Seed = 0,
 ) -> None:
-    """Simulate campaigns on a judged collection, to see how sure and how right they would have been.
+    """Simulate campaigns on a judged collection: how confident and how accurate they would have been.
 
     The campaign knows only what it has asked for; the rest of the judgments is the truth it is compared with, after
     every batch and where it stops.
