@@ -55,8 +55,11 @@ class Citation:
     title: str
 
 
-# Numbered as above, or without a number: J. Urbano, M. Schedl (2013). Minimal test …
-CITED = re.compile(r"^(?:\.\. \[\d+\] |[A-Z]+: )?([A-Z][^:(\n]+?) \((\d{4})\)([.,]) ([^.,:;]*)", flags=re.MULTILINE)
+# Numbered as above, under a short name, or one of the source documents: J. Urbano, M. Schedl (2013). Minimal test …
+SOURCES = r"(?=J\. Urbano|Buckers|J\. Serrà|R\. Typke|A\. Stupar)"
+CITED = re.compile(
+    rf"^(?:\.\. \[\d+\] |[A-Z]+: |{SOURCES})([^:(]+?) \((\d{{4}})\)([.,]) ([^.,:;]*)", flags=re.MULTILINE
+)
 
 
 def citations(docstring: str) -> list[Citation]:
