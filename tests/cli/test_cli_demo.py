@@ -43,7 +43,7 @@ def test_the_demo_tells_the_story_and_writes_everything(shown: Said, folder: Pat
     assert (shown.code, shown.err) == (0, "")
     assert {path.name for path in folder.iterdir()} == WRITTEN
     assert len(list((folder / "clips").iterdir())) == collection.number_of_songs()
-    for words in ("112 songs of 7 genres by 28 artists", "How few will do?", "The campaign stopped after"):
+    for words in ("112 songs of 7 genres by 28 artists", "How few are enough?", "The campaign stopped after"):
         assert words in shown.out
     assert (folder / "report.html").as_uri() in shown.out
     assert (folder / "listen.html").as_uri() in shown.out

@@ -83,7 +83,7 @@ class ListProblem:
         require_level(self.level)
         unknown = (set(self.questions["a"]) | set(self.questions["b"])) - set(self.systems)
         if unknown:
-            raise ParameterError(f"a question is about '{min(unknown)}', which is none of the systems")
+            raise ParameterError(f"a question is about '{min(unknown)}', which is not one of the systems")
         if not (self.questions["a"] < self.questions["b"]).all():
             raise ParameterError("expected two systems in the order of their names in every question")
 

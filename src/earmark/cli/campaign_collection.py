@@ -179,7 +179,7 @@ def media(
                 bar=lambda total: out.progress(total, "preparing media"),
             )
         except MediaError as error:
-            out.print_frame(error.problems, caption="nothing was changed: mend all of these first")
+            out.print_frame(error.problems, caption="nothing was changed: fix all of these first")
             raise
         # Twins and traps follow from what sounds the same and what can be played.
         campaign.follow_removals(campaign.removed())

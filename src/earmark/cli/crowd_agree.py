@@ -90,7 +90,7 @@ def agree(
         given = {"theme-map": theme_map, "per-query": per_query, "agreement": agreement, "phase": answers.phase}
         for name, value in given.items():
             if value:
-                raise ParameterError(f"--{name} is for preferences: --graded judgments have no use for it")
+                raise ParameterError(f"--{name} is for preferences: --graded judgments do not use it")
         judged = answers.load_grades(out, scale)
         _agree_on_gains(judged, out, resamples=resamples, level=level, rng=rng, list_assessors=workers)
         return

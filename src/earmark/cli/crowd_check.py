@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from earmark.crowd.worker_check import ExpectedErrors, WorkerCheck
 
 _RULE = "Who is rejected"
-_ERRORS = "How often that goes wrong"
+_ERRORS = "How often the rule is wrong"
 
 
 def check(

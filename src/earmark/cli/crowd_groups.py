@@ -88,7 +88,7 @@ def groups(
         made = groups_from_rankings(ranked, test=test or "rank-sum", alpha=_or_usual(alpha), start=start)
     else:
         if test is not None:
-            raise ParameterError("--test is for --rankings: preferences are made groups of by --method")
+            raise ParameterError("--test is for --rankings: groups of preferences are made by --method")
         if lead is not None and alpha is not None:
             raise ParameterError("--lead and --alpha exclude each other: documents differ by one or the other")
         answers = load_preferences(files, out, phases=phase, encoding=reading.encoding, repeated=repeated)

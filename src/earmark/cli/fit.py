@@ -121,8 +121,8 @@ def _say_teams(features: Sequence[str], described: Described, out: Output) -> No
         return
     if "pSYS" in named:
         raise ParameterError(
-            "the feature 'pTEAM' is the same as 'pSYS', for teams are unknown: name them with --teams, or take one of "
-            "the two"
+            "the feature 'pTEAM' is the same as 'pSYS', because teams are unknown: name them with --teams, or take one "
+            "of the two"
         )
     out.note("teams are unknown, so pTEAM takes every system for a team of its own: name them with --teams")
 

@@ -118,7 +118,7 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
     if settings.kind != "grade" and "predictor" in options:
         other = next((name for name in _OF_GRADES if given.get(name)), None)
         if other is not None:
-            raise ParameterError(f"--{other.replace('_', '-')} is no option of a campaign of kind {settings.kind}")
+            raise ParameterError(f"--{other.replace('_', '-')} is not an option of a campaign of kind {settings.kind}")
     values: dict[str, Any] = {
         "judgments": [str(path)],
         "scale": settings.judging.scale,
@@ -390,7 +390,7 @@ def _view(out: Output, folder: CampaignFolder, wanted: Mapping[str, Any], *, as_
             f"--{_option(sampling[0].setting)} {_said(sampling[0].after)}: the sample of this campaign was drawn for "
             f"{_said(sampling[0].before)}, so nothing is guaranteed about it; look at it with --inference model"
         )
-    out.note(f"a look with other settings, the campaign stays as it is: {', '.join(shown)}")
+    out.note(f"these results are for other settings, the campaign is not changed: {', '.join(shown)}")
     if any(one.setting in ("estimates.predictor", "inputs.model") for one in differences):
         new = new.changed(**{"estimates.predictor_version": None})
     return new

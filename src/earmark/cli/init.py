@@ -306,7 +306,7 @@ def init(
     try:
         made = CampaignFolder.create(folder, make_settings, prepare=prepare, store=address)
     except MediaError as error:
-        out.print_frame(error.problems, caption="nothing was made: mend all of these first")
+        out.print_frame(error.problems, caption="nothing was made: fix all of these first")
         raise
     except SettingError as error:
         raise ParameterError(_as_option(error.setting, str(error))) from None

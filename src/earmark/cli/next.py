@@ -108,7 +108,7 @@ def next_items(
         out.note(note)
     by = judging_measure(problem.measure)
     if by != problem.measure:
-        out.note(f"{problem.measure} is no weighted sum of gains: items are chosen by {by}")
+        out.note(f"{problem.measure} is not a weighted sum of gains: items are chosen by {by}")
     left = problem.collection.n_items - campaign.judged
     if left and campaign.look is not None and campaign.decision.stop:
         out.note(f"the stop rule is reached: {campaign.decision.reason}")

@@ -114,7 +114,7 @@ def plan(
         out.note(note)
     if isinstance(campaign.beliefs, IndependentBeliefs) and left:
         out.note(
-            "predictions of items are treated as independent: on real collections such a plan is too sure of itself, "
+            "predictions of items are treated as independent: on real collections such a plan is too optimistic, "
             "--predictor hierarchical makes a better one"
         )
     title = f"{problem.measure}, predictor {predicting.predictor}, policy {problem.policy}, stop {problem.stop}"

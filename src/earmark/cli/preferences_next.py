@@ -126,7 +126,7 @@ def load_campaign(
     if said is not None:
         answers, elsewhere = answers_about(table, said)
         if elsewhere:
-            out.note(f"{counted(elsewhere, 'answer')} to pairs that are no candidates left out")
+            out.note(f"{counted(elsewhere, 'answer')} to pairs that are not candidates left out")
     given = answers.total[answers.total > 0]
     if needed is None:
         needed = int(np.argmax(np.bincount(given))) if given.size else 6

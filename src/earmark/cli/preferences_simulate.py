@@ -140,7 +140,8 @@ def _show(frame: pl.DataFrame, stops: pl.DataFrame, out: Output, *, title: str, 
         [Column("answers", [f"{count:,}" for count in looks["answers"]])],
         [Column("campaigns", [f"{count:,}" for count in looks["campaigns"]]), *values],
         title=title,
-        caption="means over the campaigns that got there; coverage: the share of 95% intervals that hold the truth",
+        caption="means over the campaigns that reached this point; coverage: the share of 95% intervals that contain "
+        "the true value",
     )
     questions = sorted(stops["questions"].to_list())
     middle = questions[len(questions) // 2]

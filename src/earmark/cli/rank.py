@@ -250,7 +250,7 @@ def _audit(campaign: Campaign, asked: bool | None) -> Audit | None:
     if asked:
         raise ParameterError(
             "too few sampled judgments for an audit: judge items from earmark next --audit 0.2 (with the same "
-            "--seed and measure); for a measure that is no weighted sum of gains, also with --whole-queries"
+            "--seed and measure); for a measure that is not a weighted sum of gains, also with --whole-queries"
         )
     return None
 

@@ -84,7 +84,7 @@ def _tables(paper: Paper, data: Path | None, seeds: int | None) -> list[Comparis
         return adr.tables(data or _melodies())
     if paper == "srbench":
         if data is not None:
-            raise ParameterError("srbench is simulated, its data is not to be had: --data is for mtc, bias and adr")
+            raise ParameterError("srbench is simulated, its data are not available: --data is for mtc, bias and adr")
         from earmark.reproduce import stupar2013 as srbench
 
         return srbench.tables(seeds=seeds or srbench.SEEDS)

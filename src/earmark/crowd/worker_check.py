@@ -5,7 +5,7 @@ least ``min_answers`` answers, traps among them, and got less than ``min_right``
 Stupar2013. A worker who gave fewer answers, or saw no trap, is *unchecked*; everybody else is *kept*. All answers of a
 rejected worker are to be asked again of others.
 
-**How often that goes wrong.** With t traps and a probability p of getting one right, the number of right ones is
+**How often the rule is wrong.** With t traps and a probability p of getting one right, the number of right ones is
 binomial, and a worker is rejected with probability
 
 .. math:: P(\text{rejected}) = P\bigl(X < \lceil 0.65\, t \rceil\bigr), \qquad X \sim \text{Binomial}(t, p)
