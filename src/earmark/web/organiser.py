@@ -120,7 +120,7 @@ def forecast(request: Request, campaign: Organised) -> dict[str, Any]:
     if watcher.look().hidden:
         raise ApiError(409, "the ranking is hidden until the campaign is closed", code="hidden")
     if campaign.settings.kind != "grade":
-        raise ApiError(409, "only campaigns of grades can look ahead")
+        raise ApiError(409, "there are forecasts for campaigns of kind grade only")
 
     def read() -> StoredCampaign:
         # Where the worker runs in this process, most of the work is done.
