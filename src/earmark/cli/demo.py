@@ -113,7 +113,7 @@ def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoColle
 
 
 def _serve(screen: Output, folder: Path, seed: int, port: int) -> None:
-    """Serve the demonstration as a campaign, in which whoever has the link judges."""
+    """Serve the demonstration as a campaign, in which everybody who has the link may judge."""
     from earmark.cli.campaigns import require_store
     from earmark.cli.serve import address_of, free_port, require_web
     from earmark.demo.collection import DemoFiles
