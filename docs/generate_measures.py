@@ -36,7 +36,7 @@ GROUPS = {
 NEEDS = {
     "relevance": "which documents are relevant",
     "gain": "the gains of documents",
-    "order": "an order, and gains are one",
+    "order": "an order of documents, which gains give too",
 }
 INTRODUCTION = """\
 <!-- Written by docs/generate_measures.py from the docstrings of the measures. Change those, not this page. -->

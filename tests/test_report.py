@@ -420,19 +420,19 @@ def test_a_number_that_comes_to_all_is_said_so() -> None:
         (pair("C", "D", even=57, likely=58), Inference(), "about 60 more judgments"),
         (pair("C", "D", even=57), Inference(), "60 or more further judgments"),
         (pair("C", "D", even=98), Inference(), "nearly all of the 100 judgments that are left"),
-        (pair("C", "D", even=None), Inference(), "even all 100 judgments that are left would probably not do"),
+        (pair("C", "D", even=None), Inference(), "even all 100 judgments that are left would probably not be enough"),
         (
             pair("C", "D", even=None),
             Inference(target="population"),
-            "even all 100 judgments that are left would probably not do: it takes more queries",
+            "even all 100 judgments that are left would probably not be enough: it takes more queries",
         ),
         (
             pair("C", "D", even=None, exact=False),
             Inference(),
-            "even one more judgment of all 100 items in which they differ would probably not do",
+            "even one more judgment of all 100 items in which they differ would probably not be enough",
         ),
         (pair("C", "D", even=None, chance_of_all=1.0), Inference(), "more than 100 more judgments"),
-        (pair("C", "D", even=None, left=0), Inference(), "everything in which they differ is judged"),
+        (pair("C", "D", even=None, left=0), Inference(), "all items in which they differ are judged"),
     ],
 )
 def test_what_would_decide_a_pair_is_said(found: PairForecast, inference: Inference, words: str) -> None:
@@ -457,7 +457,7 @@ def test_open_neighbours_say_how_many_more_judgments_they_take() -> None:
     done = say_verdict(level, Forecast((pair("A", "B", even=None, left=0),), Inference()))
     assert done.range_note == ""
     assert done.headline == "A and B cannot be told apart yet."
-    assert done.neighbours[0].text == "A and B score the same: everything in which they differ is judged."
+    assert done.neighbours[0].text == "A and B score the same: all items in which they differ are judged."
 
 
 def test_the_headline_says_what_would_part_the_best_two() -> None:
@@ -474,13 +474,13 @@ def test_a_leader_is_told_from_all_its_rivals() -> None:
     said = say_verdict(ranking, Forecast((*reach, pair("A", "D", even=None)), Inference()))
     assert said.ahead == (
         "To tell A from each system that may be better: 15 to 90 more judgments each; for 1 pair all that are "
-        "left would probably not do."
+        "left would probably not be enough."
     )
     far = say_verdict(ranking, Forecast((reach[0], pair("A", "C", even=70)), Inference()))
     assert far.ahead.endswith(": 15 or more further judgments each.")
     none = say_verdict(ranking, Forecast(tuple(pair("A", name, even=None) for name in "BC"), Inference("design")))
     assert none.range_note == ""
-    assert none.ahead.endswith(": even all sampled judgments that are left would probably not do.")
+    assert none.ahead.endswith(": even all sampled judgments that are left would probably not be enough.")
 
 
 def test_the_page_says_what_it_would_take(findings: Findings) -> None:

@@ -199,5 +199,5 @@ def test_what_cannot_be_sampled_is_refused():
     with pytest.raises(ParameterError, match="expected beliefs about 1 items, got 5"):
         estimate_montecarlo(collection_of({"A": {"q": ["d"]}}), beliefs, parse("AP"), rng=rng())
     fine = uniform_beliefs(COLLECTION, scale=FINE)
-    with pytest.raises(ParameterError, match="would drown every lower gain"):
+    with pytest.raises(ParameterError, match="would outweigh every lower gain"):
         estimate_montecarlo(COLLECTION, fine, parse("nDCG(gain=exp)@2"), rng=rng())

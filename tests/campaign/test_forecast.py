@@ -245,7 +245,7 @@ def test_decided_and_identical_pairs_are_left_out(made: earmark.SyntheticCollect
     items = every.to_judge(one.a, one.b, campaign.problem.collection)
     assert items.columns == ["query", "document"]
     assert items.height == one.items.size
-    with pytest.raises(ParameterError, match="nothing was looked ahead for nobody and s"):
+    with pytest.raises(ParameterError, match="there is no forecast for nobody and s"):
         every.to_judge("nobody", "s", campaign.problem.collection)
     with pytest.raises(ParameterError, match="there is no system 'nobody' to look ahead for"):
         campaign.forecast(pairs=[("nobody", order[0])])

@@ -151,7 +151,7 @@ def test_a_choice_that_is_none_is_refused() -> None:
 
 
 def test_questions_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ParameterError, match="'C', which is none of the systems"):
+    with pytest.raises(ParameterError, match="'C', which is not one of the systems"):
         ListProblem(("A", "B"), problem().questions)
     with pytest.raises(ParameterError, match="in the order of their names"):
         ListProblem(("A", "B"), pl.DataFrame({"query": ["q"], "a": ["B"], "b": ["A"]}))

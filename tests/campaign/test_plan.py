@@ -255,7 +255,7 @@ def test_in_words() -> None:
         "1.0 hour of judging at 90 s each."
     )
     assert of(*[0] * 9).sentence() == (
-        "No judgments are needed: mean:0.95 is reached by what is believed before anything is judged."
+        "No judgments are needed: mean:0.95 is reached by the predictions before anything is judged."
     )
     assert of(*[0] * 9, judged=9).sentence() == (
         "No more judgments are needed: mean:0.95 is reached with the judgments so far."
@@ -284,7 +284,7 @@ def test_what_makes_no_sense_is_refused(setting: Setting) -> None:
         planned(setting, "none", batch=0)
     with pytest.raises(ParameterError, match="somebody has to judge: expected 1 assessor or more, got 0"):
         of(20).to_polars(assessors=0)
-    with pytest.raises(ParameterError, match="seconds per judgment cannot be negative or endless, got -1"):
+    with pytest.raises(ParameterError, match="seconds per judgment is a finite number of 0 or more, got -1"):
         of(20).hours(-1)
-    with pytest.raises(ParameterError, match="the cost of a judgment cannot be negative or endless, got nan"):
+    with pytest.raises(ParameterError, match="the cost of a judgment is a finite number of 0 or more, got nan"):
         of(20).cost(float("nan"))

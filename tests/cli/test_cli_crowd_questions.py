@@ -344,4 +344,4 @@ def test_srbench_is_reproduced(cli: Cli) -> None:
     assert shown[at + 3].split() == ["Emotion-based", "0.658", "0.595", "0.559"]
     refused = cli("reproduce", "srbench", "--data", "somewhere")
     assert refused.code == 2
-    assert "srbench is simulated, its data is not to be had: --data is for mtc, bias and adr" in refused.err
+    assert "srbench is simulated, its data are not available: --data is for mtc, bias and adr" in refused.err

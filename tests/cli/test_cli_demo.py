@@ -43,7 +43,7 @@ def test_the_demo_tells_the_story_and_writes_everything(shown: Said, folder: Pat
     assert (shown.code, shown.err) == (0, "")
     assert {path.name for path in folder.iterdir()} == WRITTEN
     assert len(list((folder / "clips").iterdir())) == collection.number_of_songs()
-    for words in ("112 songs of 7 genres by 28 artists", "How few will do?", "The campaign stopped after"):
+    for words in ("112 songs of 7 genres by 28 artists", "How few are enough?", "The campaign stopped after"):
         assert words in shown.out
     assert (folder / "report.html").as_uri() in shown.out
     assert (folder / "listen.html").as_uri() in shown.out
@@ -67,8 +67,8 @@ def test_the_readme_says_what_the_demo_says(shown: Said) -> None:
     assert "A range of judgments starts where a decision is as likely as not" in " ".join(shown.out.split())
     words = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())
     assert wrong == "none"
-    assert f"{judged} of {items} judgments decided {decided} of 15 pairs of systems, none of them wrongly" in words
-    assert f"cannot be told apart yet: {more}." in words
+    for fact in (f"{judged} of {items} judgments", f"{decided} of 15 pairs of systems", "none of them wrongly", more):
+        assert fact in words
 
 
 def test_the_commands_that_the_demo_names_work(cli: Cli, shown: Said, folder: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_look_with_another_rule_changes_nothing(cli: Cli, files: Files) -> Non
     assert cli("rank", study).rows[-1]["stop"] is False
     look = cli("rank", study, "--stop", "budget:3", "--level", "0.8")
     assert look.rows[-1]["stop"] is True
-    assert "the campaign stays as it is" in look.err
+    assert "the campaign is not changed" in look.err
     assert cli("rank", study).rows[-1]["stop"] is False
     wrong = cli("rank", study, "--stop", "mean:0.9")
     assert wrong.code == 2
@@ -187,5 +187,5 @@ def test_what_the_kinds_do_not_do_is_said(kind: str, cli: Cli, files: Files) -> 
     for words in (["next"], ["next", "-o", files.folder / "n.csv"], ["evaluate"]):
         said = cli(words[0], study, *words[1:])
         assert said.code == 2
-        assert f"is a campaign of kind {kind}, and this takes kind grade; 'earmark rank', 'report'" in said.err
+        assert f"is a campaign of kind {kind}, and this command takes kind grade; 'earmark rank', 'report'" in said.err
     assert cli("describe", study).code == 0

@@ -80,8 +80,8 @@ def test_everything_may_have_to_be_judged(cli: Cli, files: Files) -> None:
 
 def test_independent_beliefs_are_said_to_be_too_sure(cli: Cli, files: Files) -> None:
     call = ("plan", files.runs, "--scale", "0..2", "-m", "AG@2", "--stop", "budget:4", "--repeats", 9)
-    assert "such a plan is too sure of itself" in cli(*call, "--predictor", "uniform", "--policy", "mtc").err
-    assert "such a plan is too sure of itself" not in cli(*call).err
+    assert "such a plan is too optimistic" in cli(*call, "--predictor", "uniform", "--policy", "mtc").err
+    assert "such a plan is too optimistic" not in cli(*call).err
 
 
 def test_nothing_left(cli: Cli, files: Files) -> None:

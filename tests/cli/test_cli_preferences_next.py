@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from called import Cli, Files
+from called import Cli, Files, Said
 
 from earmark.crowd.question_files import read_questions
 from earmark.data.conversion import runs_from_frame
@@ -207,3 +207,40 @@ def test_what_is_refused(
     assert (said.code, said.out) == (2, "")
     assert message in said.err
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["next", "rank", "simulate", "plan"])
+def test_a_worker_who_answered_again(cli: Cli, files: Files, answers: Path, command: str) -> None:
+    """The rule chooses the same answers as a file that holds only those."""
+    again = "q1,b,a,w0,a"
+    first, last = (files.folder / f"{name}.csv" for name in ("kept_first", "kept_last"))
+    lines = answers.read_text().splitlines()
+    first.write_text("\n".join(lines) + "\n")
+    last.write_text("\n".join([again if line.startswith("q1,a,b,w0,") else line for line in lines]) + "\n")
+    twice = files.folder / "twice.csv"
+    twice.write_text("\n".join([*lines, again]) + "\n")
+    more = {"simulate": ("--stop", "none"), "plan": ("--stop", "budget:4", "--repeats", 2)}.get(command, ())
+
+    def call(path: Path, *options: str) -> Said:
+        return cli("preferences", command, files.runs, "--preferences", path, *more, *options)
+
+    refused = call(twice)
+    assert refused.code == 2
+    assert "--repeated first or last" in refused.err
+    said = {}
+    for rule, path in (("first", first), ("last", last)):
+        chosen, wanted = call(twice, "--repeated", rule), call(path)
+        assert chosen.code == wanted.code == 0, chosen.err
+        assert chosen.rows == wanted.rows
+        assert f"1 answer left out: the same worker answered again, the {rule} counts" in chosen.err
+        said[rule] = chosen.out
+    if command in ("rank", "simulate"):
+        assert said["first"] != said["last"]
+
+
+def test_a_campaign_has_its_own_rule_for_repeated_answers(cli: Cli, files: Files) -> None:
+    folder = files.folder / "study"
+    assert cli("init", folder, files.runs, "--kind", "prefer", "--stop", "none", "--quiet").code == 0
+    refused = cli("preferences", "rank", folder, "--repeated", "first")
+    assert refused.code == 2
+    assert "--repeated: the answers are those of the campaign" in refused.err

@@ -114,9 +114,42 @@ def test_plan_and_the_page_of_the_organiser_agree(cli: Cli, files: Files, study:
 
 
 @pytest.mark.parametrize("kind", ["order", "lists"])
-def test_other_kinds_are_refused_in_words(cli: Cli, files: Files, kind: str) -> None:
+def test_answers_of_other_kinds_are_counted(cli: Cli, files: Files, kind: str) -> None:
+    folder = files.folder / kind
+    made = cli("init", folder, files.runs, "--kind", kind, "--stop", "none", "--judgments-per-item", 2, "--quiet")
+    assert made.code == 0
+    settings = ("traps.rate=0", "recruiting.seconds_per_answer=60", "recruiting.reward=2")
+    assert cli("set", folder, *settings, "recruiting.answers_per_assignment=4").code == 0
+    with CampaignFolder.open(folder) as opened:
+        questions = opened._questions(opened.removed()).height
+    said = cli("plan", folder)
+    (row,) = said.rows
+    assert questions > 2
+    assert list(row)[:5] == FIELDS
+    assert (row["judgments_low"], row["judgments_median"], row["judged"]) == (2 * questions, 2 * questions, 0)
+    assert row["answers_high"] == row["judgments_high"] >= row["judgments_low"]
+    assert row["hours"] == pytest.approx(2 * questions / 60)
+    assert row["cost"] == 2.0 * -(-2 * questions // 4)
+    # A budget counts answers, and a width cannot be predicted.
+    (less,) = cli("plan", folder, "--stop", "budget:3", "--cost", 1).rows
+    assert (less["judgments_low"], less["judgments_high"], less["cost"]) == (3, 3, 3.0)
+    wide = cli("plan", folder, "--stop", "width:0.2")
+    assert [wide.rows[0][name] for name in FIELDS] == [row[name] for name in FIELDS]
+    assert "width:0.2" in wide.err
+    assert f"{2 * questions}" in cli("plan", folder, "--format", "table").out
+    for wrong, message in ((("--stop", "mean:0.9"), f"kind {kind} stops by"), (("--policy", "random"), "--policy")):
+        refused = cli("plan", folder, *wrong)
+        assert refused.code == 2
+        assert message in refused.err
+
+
+@pytest.mark.parametrize("kind", ["order", "lists"])
+def test_commands_that_take_grades_name_those_that_take_other_kinds(cli: Cli, files: Files, kind: str) -> None:
     folder = files.folder / kind
     assert cli("init", folder, files.runs, "--kind", kind, "--stop", "none", "--quiet").code == 0
-    said = cli("plan", folder)
-    assert said.code == 2
-    assert f"is a campaign of kind {kind}" in said.err
+    for command in (["next", folder], ["preferences", "plan", folder], ["simulate", folder]):
+        said = cli(*command)
+        assert said.code == 2, command
+        assert f"is a campaign of kind {kind}" in said.err
+        assert "'earmark rank'" in said.err
+        assert "'plan'" in said.err

@@ -245,7 +245,7 @@ def test_identical_systems_are_listed_as_identical(cli: Cli, files: Files) -> No
 def test_lists_of_different_depth_are_said(cli: Cli, files: Files) -> None:
     runs = write_runs(files.folder / "short.tsv", {**lists(files), "short": {"q1": "a", "q2": "d", "q3": "a"}})
     said = cli("rank", runs, "--predictor", "ordinal")
-    assert "lists hold 1 to 3 documents: what is missing at an end is worth nothing" in said.err
+    assert "lists hold 1 to 3 documents: missing documents at the end have a gain of 0" in said.err
     assert "only the lengths of lists tell systems apart" in said.err
 
 
@@ -400,7 +400,7 @@ def test_questions_can_be_filled_in_and_read_back(cli: Cli, files: Files) -> Non
 
 def test_next_says_when_items_are_chosen_by_another_measure(cli: Cli, files: Files) -> None:
     said = cli("next", files.runs, "-m", "nDCG@3", "--format", "table")
-    assert "nDCG@3 is no weighted sum of gains: items are chosen by DCG@3" in said.err
+    assert "nDCG@3 is not a weighted sum of gains: items are chosen by DCG@3" in said.err
     assert "16 of 16 unjudged items, by the policy variance" in said.out
     assert "sampled" not in said.out
     said = cli("next", files.runs, "-m", "nDCG@3", "--format", "table", *PUBLISHED)

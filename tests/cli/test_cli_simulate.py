@@ -115,7 +115,7 @@ def test_the_published_method_starts_from_nothing(cli: Cli, demo: Path) -> None:
 
 def test_a_table_of_several_campaigns_shows_medians_and_ranges(cli: Cli, demo: Path) -> None:
     said = cli(*command(demo, "--stop", "budget:20", "--repeats", 3, "--sample-queries", 10, "--format", "table"))
-    assert "medians over the campaigns that got there, and ranges where they differ" in said.out
+    assert "medians over the campaigns that reached this point, and ranges where they differ" in said.out
     assert "3 campaigns stopped after 20 judgments." in said.out
     many = cli(*command(demo, "--stop", "budget:60", "--batch", 2, "--sample-queries", 10, "--format", "table"))
     assert "25 of 31 looks; --format csv has them all" in many.out
@@ -134,7 +134,7 @@ def test_medians_and_ranges_by_judged() -> None:
 
 def test_unrecorded_items_are_said(cli: Cli, files: Files) -> None:
     said = cli("simulate", files.runs, "-j", files.judgments, "--stop", "budget:1")
-    assert "3 of 16 items have no recorded judgment and count as worth nothing" in said.err
+    assert "3 of 16 items have no recorded judgment and count as a gain of 0" in said.err
 
 
 def test_a_duplicated_system_never_stops_it(cli: Cli, files: Files) -> None:

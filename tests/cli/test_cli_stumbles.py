@@ -89,8 +89,8 @@ def test_lists_of_which_little_is_judged(cli: Cli, files: Files, command: str) -
     files.judgments.write_text("q1\ta\t2\nq1\tnone\t0\nq2\td\t1\n")
     said = cli(command, files.runs, "-j", files.judgments, "-m", "P@2")
     assert (
-        "note: 3 of 12 retrieved documents among the first 2 are judged, the others count as worth nothing: "
-        "earmark rank estimates them\n"
+        "note: 3 of 12 retrieved documents among the first 2 are judged, the others count as not relevant: "
+        "earmark rank predicts them\n"
     ) in said.err
     for measure in ("AP", "bpref", "infAP", "Judged@2"):
         assert "are judged" not in cli(command, files.runs, "-j", files.judgments, "-m", measure).err
@@ -269,7 +269,7 @@ def test_teams_that_are_unknown_are_named(cli: Cli, files: Files) -> None:
     assert "--teams" not in cli(*given, "--teams", files.teams).err
     both = cli(*given, "--feature", "pSYS")
     assert both.code == 2
-    assert "'pTEAM' is the same as 'pSYS', for teams are unknown: name them with --teams" in both.err
+    assert "'pTEAM' is the same as 'pSYS', because teams are unknown: name them with --teams" in both.err
     assert "teams are unknown" not in cli("fit", files.runs, "-j", files.judgments, "-o", files.folder / "m.json").err
 
 

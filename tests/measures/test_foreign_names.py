@@ -88,9 +88,9 @@ def test_counts_and_summaries_equal_trec_eval(name: str, run: Run, truth: Qrels)
 def test_what_is_no_mean_is_not_compared(name: str) -> None:
     made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
     scores = earmark.evaluate(made.runs, made.judgments, [name])
-    with pytest.raises(ParameterError, match="no mean over queries: try hits or AP"):
+    with pytest.raises(ParameterError, match="not a mean over queries: try hits or AP"):
         earmark.compare(scores)
-    with pytest.raises(ParameterError, match="no mean over queries"):
+    with pytest.raises(ParameterError, match="not a mean over queries"):
         earmark.rank(made.runs, made.judgments, measure=name)
 
 

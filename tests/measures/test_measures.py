@@ -194,7 +194,7 @@ def test_gains_are_scaled_by_the_top_of_the_scale() -> None:
 def test_exponential_gain_refuses_a_fine_scale() -> None:
     judgments = earmark.judgments_from_dict({"q": {"a": 80}}, scale=FINE)
     runs_ = earmark.runs_from_dict({"s": {"q": {"a": 2.0}}})
-    with pytest.raises(ParameterError, match=r"2\^100 would drown every lower gain"):
+    with pytest.raises(ParameterError, match=r"2\^100 would outweigh every lower gain"):
         evaluate(runs_, judgments, ["nDCG(gain=exp)@5"])
 
 

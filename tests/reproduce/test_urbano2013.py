@@ -95,7 +95,7 @@ def test_without_its_data_the_command_says_what_it_needs(monkeypatch: pytest.Mon
             command._tables("cover", data, seeds)
     with pytest.raises(ParameterError, match="adr draws nothing at random: --seeds is for mtc, bias and srbench"):
         command._tables("adr", None, 3)
-    with pytest.raises(ParameterError, match="srbench is simulated, its data is not to be had: --data is for mtc, b"):
+    with pytest.raises(ParameterError, match="srbench is simulated, its data are not available: --data is for mtc, b"):
         command._tables("srbench", tmp_path, None)
     with pytest.raises(ParameterError, match="the number of seeds is 1 or more, got 0"):
         mtc.tables(tmp_path, seeds=0)

@@ -19,7 +19,7 @@ from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store import links, people, transfer
-from earmark.store.folder import CampaignFolder, is_campaign_folder
+from earmark.store.folder import CampaignFolder, drafted, is_campaign_folder
 from earmark.store.inputs import add_inputs
 from earmark.store.removals import Removed
 from earmark.store.rules import DAY
@@ -251,6 +251,25 @@ def test_a_folder_can_be_moved(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "home")
     with CampaignFolder.open(tmp_path / "elsewhere") as moved:
         assert StoredCampaign.read(moved).problem.digest == digest
+
+
+def test_a_draft_has_a_name_that_nobody_can_know_beforehand(tmp_path: Path) -> None:
+    target = tmp_path / "study"
+    with drafted(target) as one, drafted(target) as other:
+        assert one.parent == other.parent == tmp_path
+        assert one != other
+        assert one.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_failed_draft_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with drafted(tmp_path / "new" / "study") as draft:
+            (draft / "file").write_text("half of it")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nobody_else_can_look_into_a_folder(tmp_path: Path) -> None:

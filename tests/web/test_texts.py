@@ -11,7 +11,7 @@ import pytest
 from earmark.web.catalogue import ENGLISH, LANGUAGES, words
 
 STATIC = Path(str(files("earmark.web") / "static" / "judge"))
-PARTS = ("judge", "messages", "recruit")
+PARTS = ("judge", "messages", "recruit", "verdict", "grammar")
 OTHERS = sorted(set(LANGUAGES) - {ENGLISH})
 
 

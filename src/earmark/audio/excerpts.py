@@ -1,13 +1,13 @@
 """Excerpts: which part of a recording is heard, and how its ends are faded.
 
-SRBENCH cuts every song from minute 1:00 to 1:30. Recordings that end before that follow one rule: the clip keeps its
-length and ends where the recording ends, and a recording that is shorter than the clip is taken whole. So a song of
-1:10 is cut from 0:40 to 1:10, and one of 20 seconds from start to end. A few milliseconds of fade at both ends keep the
-cut from clicking.
+Stupar and Michel (2013) cut every song from minute 1:00 to 1:30. Recordings that end before that follow one rule: the
+clip keeps its length and ends where the recording ends, and a recording that is shorter than the clip is taken whole.
+So a song of 1:10 is cut from 0:40 to 1:10, and one of 20 seconds from start to end. A few milliseconds of fade at both
+ends keep the cut from clicking.
 
 References
 ----------
-SRBENCH: A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
+A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ this pair alone; a campaign that serves all pairs at once needs more for each pa
 - *At any time*, the rule gets stricter as more is known, by the same boundary as the ranking's.
 - Where assessors disagree, one more answer leaves some uncertainty about its item. Every item counts for one more
   answer.
-- For a measure that is no weighted sum of gains, the path is that of discounted cumulated gain; the share of variance
-  that remains on it is applied to the measure's own variance.
+- For a measure that is not a weighted sum of gains, the path is that of discounted cumulated gain; the share of
+  variance that remains on it is applied to the measure's own variance.
 - *By design* the sample goes on in its order, and the variance falls as that of a random sample does, with
   :math:`1/n - 1/N`. That leaves out what better predictions will save.
 """
@@ -161,7 +161,7 @@ class Forecast(Display):
         """
         found = self.of(a, b)
         if found is None:
-            raise ParameterError(f"nothing was looked ahead for {a} and {b}: they are decided, or were not asked for")
+            raise ParameterError(f"there is no forecast for {a} and {b}: the pair is decided, or was not asked for")
         return collection.item_frame()[found.items].select("query", "document")
 
     def _summary(self) -> Summary:
@@ -171,11 +171,11 @@ class Forecast(Display):
             return Summary(f"no open pair at {level}")
         frame = self.frame()
         shown = [pl.Series(name, list(map(in_percent, frame[name]))) for name in ("confidence", "chance_of_all")]
-        note = "even: decided as likely as not after so many more judgments of what tells most about the pair; likely: "
+        note = "even, likely: after how many more judgments the pair is decided with a probability of one half and of "
         return Summary(
             f"{counted(len(self.pairs), 'open pair')} at {level}",
             [DisplayTable(frame.with_columns(*shown))],
-            [f"{note}{100 * LIKELY:g}% likely; left: all that bear on it"],
+            [f"{note}{100 * LIKELY:g}%, the most useful items first; left: all judgments that affect the pair"],
         )
 
 

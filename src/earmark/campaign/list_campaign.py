@@ -83,7 +83,7 @@ class ListProblem:
         require_level(self.level)
         unknown = (set(self.questions["a"]) | set(self.questions["b"])) - set(self.systems)
         if unknown:
-            raise ParameterError(f"a question is about '{min(unknown)}', which is none of the systems")
+            raise ParameterError(f"a question is about '{min(unknown)}', which is not one of the systems")
         if not (self.questions["a"] < self.questions["b"]).all():
             raise ParameterError("expected two systems in the order of their names in every question")
 
@@ -220,7 +220,7 @@ class ListEstimates(Display):
         others = [name for name in names if name != leader and name not in beaten]
         if len(names) == 2:
             if others:
-                return f"{listed(names)} cannot be told apart yet: the interval of the share won holds one half."
+                return f"{listed(names)} cannot be told apart yet: the interval of the share won contains one half."
             return f"{leader} is better than {names[1]}."
         if not others:
             return f"{leader} is the best of {counted(len(names), 'system')}: it is better than every other one."

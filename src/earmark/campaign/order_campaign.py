@@ -181,7 +181,7 @@ class OrderEstimates(Display):
         which = "every ranked query has" if few == self.queries.height else f"{counted(few, 'query', 'queries')} with"
         return [
             f"{which} fewer than {ENOUGH_RANKINGS} rankings, too few for the rank-sum test to be exact at {ALPHA:g}: "
-            "groups rest on little there"
+            "the groups are uncertain there"
         ]
 
     def _summary(self) -> Summary:

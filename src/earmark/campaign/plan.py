@@ -185,7 +185,7 @@ class Plan(Display):
         rule = f"{self.stop}{f' within a margin of {self.stop.margin:g}' if self.stop.margin else ''}"
         more = "more " if self.judged else ""
         if self.high == 0:
-            known = "with the judgments so far" if self.judged else "by what is believed before anything is judged"
+            known = "with the judgments so far" if self.judged else "by the predictions before anything is judged"
             return f"No {more}{self.one}s are needed: {rule} is reached {known}."
         spread = "" if self.low == self.high else f" ({self.low:,} to {self.high:,})"
         count = counted(self.median, f"{more}{self.one}")
@@ -295,5 +295,5 @@ def _say_nothing(_: int) -> None:
 
 def _not_negative(number: float, what: str) -> float:
     if not (math.isfinite(number) and number >= 0):
-        raise ParameterError(f"{what} cannot be negative or endless, got {number:g}")
+        raise ParameterError(f"{what} is a finite number of 0 or more, got {number:g}")
     return number

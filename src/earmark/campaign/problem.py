@@ -404,6 +404,7 @@ def _depth_notes(runs: Runs, measure: Measure) -> list[str]:
     lengths = runs.lengths if measure.cutoff is None else np.minimum(runs.lengths, measure.cutoff)
     if lengths.size and lengths.min() < lengths.max():
         return [
-            f"lists hold {lengths.min():,} to {lengths.max():,} documents: what is missing at an end is worth nothing"
+            f"lists hold {lengths.min():,} to {lengths.max():,} documents: missing documents at the end have a gain of "
+            "0"
         ]
     return []

@@ -190,16 +190,16 @@ def say_forecast(pair: PairForecast, inference: Inference) -> str:
     """
     judgments = _kind_of_judgments(inference)
     if not pair.left:
-        return "everything in which they differ is judged"
+        return "all items in which they differ are judged"
     if pair.even is not None:
         if rounded(pair.even) >= pair.left:
             return f"nearly all of the {pair.left:,} {judgments} that are left"
         return _range(*_ends(pair), judgments)
     if pair.chance_of_all < EVEN and not pair.exact:
-        return f"even one more judgment of all {pair.left:,} items in which they differ would probably not do"
+        return f"even one more judgment of all {pair.left:,} items in which they differ would probably not be enough"
     if pair.chance_of_all < EVEN:
         instead = ": it takes more queries" if inference.target == "population" else ""
-        return f"even all {pair.left:,} {judgments} that are left would probably not do{instead}"
+        return f"even all {pair.left:,} {judgments} that are left would probably not be enough{instead}"
     return f"more than {int(pair.judgments[-1]):,} more {judgments}"
 
 
@@ -284,12 +284,12 @@ def _say_range(pairs: Sequence[PairForecast], forecast: Forecast) -> str:
     ends = [_ends(one) for one in pairs if one.even is not None]
     out_of_reach = len(pairs) - len(ends)
     if not ends and not any(one.exact for one in pairs):
-        return "even one more judgment of every item would probably not do"
+        return "even one more judgment of every item would probably not be enough"
     if not ends:
-        return f"even all {judgments} that are left would probably not do"
+        return f"even all {judgments} that are left would probably not be enough"
     last = [high for _, high in ends if high is not None]
     most = max(last) if len(last) == len(ends) else None
     said = _range(min(low for low, _ in ends), most, judgments) + (" each" if len(ends) > 1 else " for one of them")
     if out_of_reach:
-        said += f"; for {counted(out_of_reach, 'pair')} all that are left would probably not do"
+        said += f"; for {counted(out_of_reach, 'pair')} all that are left would probably not be enough"
     return said

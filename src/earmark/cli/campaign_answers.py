@@ -19,9 +19,9 @@ def import_answers(
     """Bring answers from files into a campaign.
 
     A file is a package that 'earmark next DIR -o FILE' wrote and somebody filled in, or any file of judgments; for kind
-    prefer, of preferences. A row that is known changes nothing, so a file may be imported again. Another answer of the
-    same person corrects the earlier one, which stays in the log. Answers about what no system retrieved are refused and
-    counted. A gain off the scale is an error, and then nothing of any file is imported.
+    prefer, of preferences. A row that was imported before changes nothing, so a file may be imported again. Another
+    answer of the same person replaces the earlier one, which stays in the log. Answers about documents that no system
+    retrieved are refused and counted. A gain off the scale is an error, and then nothing of any file is imported.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def import_answers(
     files
         The answers, one file or more.
     assessor
-        Who answered, where the files do not say. Without it, whoever the package was reserved for.
+        Who answered, where the files do not say. When omitted, the person for whom the package was reserved.
 
     Examples
     --------

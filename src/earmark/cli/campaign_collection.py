@@ -97,7 +97,7 @@ def add(
 
 
 def withdraw(folder: CampaignPath, chosen: Chosen, reason: Annotated[str, option("TEXT")], out: Output) -> None:
-    """Let a system, a query, a document or a person's answers leave the campaign, for all systems.
+    """Remove a system, a query, a document or a person's answers from the campaign.
 
     Nothing is deleted: the log keeps every answer, and 'earmark reinstate' brings all of it back. Do not withdraw
     anything because of the answers it got: no guarantee covers that.
@@ -120,7 +120,7 @@ def withdraw(folder: CampaignPath, chosen: Chosen, reason: Annotated[str, option
 
 
 def reinstate(folder: CampaignPath, chosen: Chosen, out: Output, reason: Annotated[str, option("TEXT")] = "") -> None:
-    """Let what was withdrawn come back, with all of its answers.
+    """Bring back what was withdrawn, with all of its answers.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ def media(
 ) -> None:
     """Check and prepare the sounds, pictures and texts of a campaign again.
 
-    That is needed after late runs with new documents, after a restore, and where media came to a campaign that had
-    none. What was prepared before and has not changed is not made again.
+    This is needed after adding runs with new documents, after a restore, and when a campaign gets its first media.
+    Files that were prepared before and have not changed are not prepared again.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def media(
                 bar=lambda total: out.progress(total, "preparing media"),
             )
         except MediaError as error:
-            out.print_frame(error.problems, caption="nothing was changed: mend all of these first")
+            out.print_frame(error.problems, caption="nothing was changed: fix all of these first")
             raise
         # Twins and traps follow from what sounds the same and what can be played.
         campaign.follow_removals(campaign.removed())

@@ -18,8 +18,8 @@ _DIGITS = 12
 def backup(folder: CampaignPath, output: Annotated[Path, option("FILE", "-o")], out: Output) -> None:
     """Write a whole campaign to one file: settings, inputs, answers and people.
 
-    Assessors may go on meanwhile; the file holds one moment. Sounds and pictures are not in it, only the list of them
-    with their hashes. The file holds names: keep it as safe as the campaign.
+    Assessors may go on meanwhile; the file contains the campaign as it was at one moment. Sounds and pictures are not
+    in it, only the list of them with their hashes. The file holds names: keep it as safe as the campaign.
 
     Parameters
     ----------

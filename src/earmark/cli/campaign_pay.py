@@ -31,10 +31,10 @@ def pay(
 ) -> None:
     """Show what the people of a recruiting platform are owed, and write what to approve and reject.
 
-    An assignment is rejected only where its worker was: by the rule about traps, or by you, with a reason. What
-    somebody answered never changes what they are paid. Minutes are counted from the log: the time between one sign of
-    life and the next, of which five minutes count at most. Where an hour amounts to less than recruiting.hourly_rate,
-    the bonus that is missing is shown. Nothing is paid by this command.
+    An assignment is rejected only if its worker was rejected: by the rule about traps, or by you, with a reason. What
+    somebody answered never changes what they are paid. Minutes are computed from the log: the time between two events
+    of a person, at most five minutes each. Where the pay for an hour is below recruiting.hourly_rate, the missing bonus
+    is shown. This command pays nothing.
 
     What was written to a file is remembered: the next file of decisions or bonuses lists what is new. An assignment
     that was once written as approved stays approved, as its worker may have been paid.

@@ -20,7 +20,7 @@ def invite(
     """Make links for assessors: one for each name, or one that several people may use.
 
     A link is shown once and cannot be read from the store again. Somebody who is invited again gets a new link, and the
-    old one ends. The log knows people by pseudonyms; 'earmark erase' erases a name.
+    old one stops working. The log contains pseudonyms only; 'earmark erase' erases a name.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ def invite(
 def erase(folder: CampaignPath, name: Annotated[str, argument("NAME")], out: Output) -> None:
     """Erase who an assessor is: name, mail and the ids of platforms. The answers stay under the pseudonym.
 
-    All links of the person end. Files that were exported with names and earlier backups are not reached.
+    All links of the person stop working. Files that were exported with names, and earlier backups, still contain the
+    name.
 
     Parameters
     ----------

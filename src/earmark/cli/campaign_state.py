@@ -22,7 +22,7 @@ Reason = Annotated[str, option("TEXT", help="Why, for the log and for 'earmark s
 def close(folder: CampaignPath, out: Output, reason: Reason = "") -> None:
     """Close a campaign: no question is given out and no answer changes any more.
 
-    What comes later is kept and does not count. Closing twice changes nothing.
+    Answers that arrive later are kept and do not count. Closing twice changes nothing.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def change_settings(
 ) -> None:
     """Change settings of a campaign, as editing campaign.toml does; the log records what changed and when.
 
-    What answers mean and what was sampled cannot change: the scale, the measure, the seed and so on.
+    Settings that define what answers mean or what was sampled cannot change: the scale, the measure, the seed and
+    others.
 
     Parameters
     ----------

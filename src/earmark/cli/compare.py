@@ -96,7 +96,7 @@ def compare(
     pairs
         List the pairs in a table too, however many there are.
     correlations
-        Show instead how alike the rankings by several measures are.
+        Show instead how similar the rankings by several measures are (Kendall's tau).
 
     Examples
     --------

@@ -62,7 +62,7 @@ def aggregate(
     strengths
         For scores: count answers in proportion to their strength.
     prior
-        For scores: how far they are supposed to lie apart, as a standard deviation of log-odds.
+        For scores: their prior standard deviation, in log-odds.
     output
         Where to write the aggregated preferences, one row per pair: .csv, .tsv (either perhaps with .gz) or .parquet.
         Other commands read the file as answers of one assessor. Gains are written as CSV, which other commands read as
@@ -85,7 +85,7 @@ def aggregate(
         unused = {"agreement": agreement, "strengths": strengths, "phase": answers.phase}
         for name, value in unused.items():
             if value:
-                raise ParameterError(f"--{name} is for preferences: judgments with gains have no use for it")
+                raise ParameterError(f"--{name} is for preferences: judgments with gains do not use it")
         judgments = answers.load_grades(out, scale)
         aggregate_gains(judgments, out, method=method or "linear", min_answers=min_answers, output=output, level=level)
         return
@@ -157,6 +157,6 @@ def _show_cycles(cycles: pl.DataFrame, out: Output) -> None:
         {name: name.replace("_", "\n") for name in knotted.columns},
         title=f"Cycles among majorities: {cyclic:,} of {counted(triads, 'triad')}, in "
         f"{knotted.height:,} of {counted(cycles.height, 'query', 'queries')}",
-        caption="A knot is a set of documents each of which is, over others, preferred to each other one.",
+        caption="A knot is a set of documents in which a chain of preferences leads from each to every other.",
         most=_MOST_ROWS,
     )

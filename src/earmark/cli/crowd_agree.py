@@ -46,17 +46,18 @@ def agree(
 ) -> None:
     """Show how far people agree on preferences, or on graded judgments.
 
-    For preferences: what share of the questions reaches each level of agreement and how strong preferences are there,
-    a test of answering at random, Krippendorff's alpha, whether those who answer much agree less, whether the document
-    on the right is chosen too often, and how long answers took. For graded judgments: alpha, the root mean square
-    error between every two assessors, and with --workers the bias, scale use, noise and reliability of everybody.
+    For preferences: what share of the questions reaches each level of agreement and how strong preferences are there, a
+    test of answering at random, Krippendorff's alpha, whether workers with many answers agree less, whether the
+    document on the right is chosen too often, and how long answers took. For graded judgments: alpha, the root mean
+    square error between every two assessors, and with --workers the bias, scale use, noise and reliability of
+    everybody.
 
     Parameters
     ----------
     theme_map
         Themes of queries, for a table each: CSV with the columns query and theme.
     per_query
-        One table for each query, as if it were its own theme.
+        One table for each query instead of one for each theme.
     agreement
         Levels of agreement, as shares: 6/6,5/6,4/6. When omitted, every majority of the usual number of answers.
     min_answers
@@ -89,7 +90,7 @@ def agree(
         given = {"theme-map": theme_map, "per-query": per_query, "agreement": agreement, "phase": answers.phase}
         for name, value in given.items():
             if value:
-                raise ParameterError(f"--{name} is for preferences: --graded judgments have no use for it")
+                raise ParameterError(f"--{name} is for preferences: --graded judgments do not use it")
         judged = answers.load_grades(out, scale)
         _agree_on_gains(judged, out, resamples=resamples, level=level, rng=rng, list_assessors=workers)
         return

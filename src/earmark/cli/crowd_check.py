@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from earmark.crowd.worker_check import ExpectedErrors, WorkerCheck
 
 _RULE = "Who is rejected"
-_ERRORS = "How often that goes wrong"
+_ERRORS = "How often the rule is wrong"
 
 
 def check(
@@ -36,11 +36,11 @@ def check(
     everybody: Annotated[bool, option("", "--all")] = False,
     level: Level = 0.95,
 ) -> None:
-    """Find workers who answer without looking, by the traps that they fell into.
+    """Find workers who answer at random, by their wrong answers to traps.
 
-    A worker is rejected who gave many answers and got too few traps right. All answers of such a worker are to be asked
-    again. The command also says how many honest workers the rule is expected to reject by mistake and how many cheaters
-    to miss, given how many traps each worker saw.
+    A worker who gave many answers and got too few traps right is rejected, and the questions of that worker have to be
+    asked again. The command also says how many honest workers the rule is expected to reject by mistake and how many
+    cheaters to miss, given how many traps each worker saw.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def check(
     honest
         How probable it is that an honest worker gets a trap right.
     cheating
-        How probable it is that one who answers at random does.
+        How probable it is that a worker who answers at random gets a trap right.
     cheaters
-        What share of the workers is supposed to answer at random.
+        The share of workers who are assumed to answer at random.
     output
         Where to write, as CSV, the questions to ask again: all that rejected workers answered.
     kept

@@ -19,9 +19,9 @@ def clips(
     fade: Annotated[float, option("SECONDS", min=0.0, rare=True)] = 0.005,
     ending: Annotated[str, option("ENDING")] = ".wav",
 ) -> None:
-    """Cut clips out of recordings, from minute 1:00 to 1:30 unless told otherwise.
+    """Cut clips out of recordings, by default from minute 1:00 to 1:30.
 
-    A recording that ends earlier is cut so that the clip ends where it ends, and one that is shorter than a clip is
+    In a recording that ends earlier, the clip is the last part of the recording; a recording shorter than a clip is
     taken whole. Needs soundfile, which comes with the extra 'audio'.
 
     Parameters

@@ -37,8 +37,8 @@ def groups(
 ) -> None:
     """Make ordered groups of documents, best first, of preferences or of experts' rankings.
 
-    Documents that do not differ by what people said share a group. Groups are what average dynamic recall (ADR) takes
-    as the truth: 'earmark evaluate RUN… --groups FILE -m ADR'.
+    Documents whose answers do not differ significantly share a group. Average dynamic recall (ADR) uses such groups as
+    ground truth: 'earmark evaluate RUN… --groups FILE -m ADR'.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def groups(
     rankings
         The files hold experts' rankings and no preferences.
     method
-        How preferences make groups: scores, which takes any questions, or pivots, for questions that a sorting asked:
-        one document with all others, then each part alike. When omitted, scores.
+        How preferences make groups: scores, for any questions, or pivots, for questions of a sorting procedure that
+        compares one document with all others and then sorts each part in the same way. When omitted, scores.
     alpha
         Documents differ if the p-value is at most this. When omitted, 0.05.
     lead
-        For pivots, in place of a test: the better document was chosen by at least this many more.
+        For pivots, instead of a test: how many more people have to choose the better document.
     test
         How ranks are tested: rank-sum, signed-rank or friedman-tukey. When omitted, rank-sum.
     start
@@ -88,7 +88,7 @@ def groups(
         made = groups_from_rankings(ranked, test=test or "rank-sum", alpha=_or_usual(alpha), start=start)
     else:
         if test is not None:
-            raise ParameterError("--test is for --rankings: preferences are made groups of by --method")
+            raise ParameterError("--test is for --rankings: groups of preferences are made by --method")
         if lead is not None and alpha is not None:
             raise ParameterError("--lead and --alpha exclude each other: documents differ by one or the other")
         answers = load_preferences(files, out, phases=phase, encoding=reading.encoding, repeated=repeated)

@@ -28,7 +28,7 @@ def import_results(
     """Turn the results of a crowd platform into preferences.
 
     Rejected work, answers without a choice or a strength, and further answers of the same person to the same question
-    are left out and counted: what is printed says what became of every answer.
+    are left out and counted. The output lists how many answers were kept and why others were left out.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def import_results(
     keep_rejected
         Take work that was rejected as well.
     repeated
-        Which answer counts where a person answered the same question again: first or last, in the order of rows. Or
-        refuse, and the file is.
+        Which answer counts where a person answered the same question again: the first or the last, in the order of
+        rows; refuse rejects the file.
     left_out
         Write what was left out, and why, to a CSV file.
     encoding

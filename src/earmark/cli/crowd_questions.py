@@ -39,8 +39,8 @@ class Asking:
         Questions or answers so far: a table with the columns query, a and b. They are not asked again. Give the option
         again for more.
     top_up
-        Ask the questions of --asked, which then have to be answers, that fewer people have answered than shall; nothing
-        new unless -n says so.
+        Ask again the questions of --asked that have too few answers; the files must then contain answers. No new
+        questions unless -n is given.
     traps
         Answers of a first phase: the questions on which everybody agreed are mixed in as traps.
     trap_every
@@ -50,7 +50,7 @@ class Asking:
     no_cover
         Draw all questions with equal chances, without asking about every document first.
     phase
-        What to call this round of asking; answers say it too once they are imported.
+        The name of this round of questions; imported answers carry it.
     """
 
     panel: ClassVar[str] = "What is asked"
@@ -127,8 +127,8 @@ def questions(
     """Draw questions: which of two documents suits a query better.
 
     Questions are drawn at random from those that have not been asked. Every document is asked about once for every
-    query before anything else is. What a trap expects stands in the column trap of the questions, which are yours to
-    keep; the tasks for a platform do not say it.
+    query before any other question. The expected answer of a trap is in the column trap of the questions, which stay
+    with you; the tasks for a platform do not contain it.
 
     Parameters
     ----------

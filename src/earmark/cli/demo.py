@@ -36,21 +36,21 @@ def demo(
     seed: Seed = 0,
     quiet: Annotated[bool, option("", "-q", panel=OUTPUT)] = False,
 ) -> None:
-    """Make music up, let six systems find what sounds similar, and see how few judgments tell which is best.
+    """Run a demonstration: six systems search synthesised music, and few judgments show which system is best.
 
-    The music is synthesised and the systems are real: they hear timbre, rhythm or harmony. A made-up listener judges,
+    The music is synthesised and the systems are real: they hear timbre, rhythm or harmony. A simulated listener judges,
     or you do with --ask. It takes less than a minute, needs no network, and ends with a report to open in a browser and
     the commands that do the same on your files. It needs the extras audio and plots.
 
     Parameters
     ----------
     ask
-        Judge yourself: listen to the clips on a page and type your grades. Asked again, it goes on where you stopped.
+        Judge yourself: listen to the clips on a page and type your grades. Started again, it goes on where you stopped.
     serve
         Judge in the browser: a real campaign with this music, a link to judge and one to watch the ranking form.
-        Asked again, it goes on where you stopped. It needs the extra web too.
+        Started again, it goes on where you stopped. It needs the extra web too.
     out
-        The folder to write to; it is made if it is not there. One with files of yours is left alone.
+        The folder to write to; it is made if it is not there. A folder that contains other files is refused.
     port
         With --serve, the port to listen on; 0 takes a free one.
     quiet
@@ -113,7 +113,7 @@ def _make(screen: Output, folder: Path, seed: int) -> tuple[DemoFiles, DemoColle
 
 
 def _serve(screen: Output, folder: Path, seed: int, port: int) -> None:
-    """Serve the demonstration as a campaign, in which whoever has the link judges."""
+    """Serve the demonstration as a campaign, in which everybody who has the link may judge."""
     from earmark.cli.campaigns import require_store
     from earmark.cli.serve import address_of, free_port, require_web
     from earmark.demo.collection import DemoFiles
@@ -154,7 +154,7 @@ def _introduce(screen: Output, made: DemoCollection, files: DemoFiles) -> None:
     genres, artists = len({song.genre for song in songs}), len({song.artist for song in songs})
     facts = describe(Collection.from_runs(made.runs))
     screen.show(
-        f"{len(songs)} songs of {genres} genres by {artists} artists were made up; they are in {files.clips}.\n"
+        f"{len(songs)} songs of {genres} genres by {artists} artists were synthesised; they are in {files.clips}.\n"
         f"{facts.systems} systems listened to them and answered {facts.queries} queries with 5 similar songs each:\n"
     )
     screen.show_columns(
@@ -164,7 +164,7 @@ def _introduce(screen: Output, made: DemoCollection, files: DemoFiles) -> None:
     hours = facts.items * _SECONDS_PER_JUDGMENT / 3600
     screen.show(
         f"\nWhich finds the most similar music? Together they found {facts.items:,} pairs of a query and a song.\n"
-        f"Judging all of them takes {hours:.1f} hours at {_SECONDS_PER_JUDGMENT} s each. How few will do?\n"
+        f"Judging all of them takes {hours:.1f} hours at {_SECONDS_PER_JUDGMENT} s each. How few are enough?\n"
     )
 
 
@@ -235,10 +235,10 @@ def _show_confidence(screen: Output, story: Story) -> None:
     screen.show_columns(
         [Column("judged", [f"{one.judged:,}" for one in outcomes])],
         [
-            Column("how sure\n(mean confidence)", [in_percent(one.mean_confidence) for one in outcomes]),
-            Column("how right\n(pairs in order)", [in_percent(one.accuracy) for one in outcomes]),
+            Column("mean\nconfidence", [in_percent(one.mean_confidence) for one in outcomes]),
+            Column("accuracy\n(pairs in order)", [in_percent(one.accuracy) for one in outcomes]),
             Column(
-                "95% intervals of pairs\nthat hold the truth",
+                "95% intervals of pairs\nthat contain the truth",
                 [in_percent(one.coverage_pairs_95) for one in outcomes],
             ),
         ],
@@ -253,7 +253,7 @@ def _ask(screen: Output, made: DemoCollection, files: DemoFiles, seed: int) -> N
 
     person = Person.at_terminal(made, files, seed=seed, say=screen.show_whole, hear=_hear)
     if person.campaign.judged:
-        screen.show(f"You have judged {person.campaign.judged} already ({files.answers}); on we go.")
+        screen.show(f"You have judged {person.campaign.judged} already ({files.answers}); the demonstration continues.")
     try:
         for campaign in play(person.campaign, person, batch=BATCH):
             order = ", ".join(campaign.ranking.systems_frame()["system"])

@@ -17,7 +17,7 @@ _IN_WORDS = {
     "results": "results that systems returned",
     "items": "items: different query and document pairs among them",
     "judged": "items that are judged",
-    "overlap": "overlap: the share of judging that systems save each other",
+    "overlap": "overlap: the share of results that need no judgment of their own",
     "depth_min": "shortest list",
     "depth_max": "longest list",
     "missing_metadata": "items without complete metadata",

@@ -37,8 +37,9 @@ def diagnose(
 ) -> None:
     """Show some of the judgments to a predictor and compare its predictions with the rest.
 
-    Are its probabilities good (ranked probability score, and its parts), does it err as much as it says, do its
-    intervals hold what they should, and is it right as often as it is sure?
+    It prints how good the probabilities are (ranked probability score and its parts), whether errors are as large as
+    predicted, how often intervals contain the true value, and how often the predicted order of two systems is right at
+    each level of confidence.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def _show(found: list[Diagnosis], out: Output, *, title: str) -> None:
         [Column(header, [number(one.scores[name]) for one in found]) for name, header in _SCORES.items()],
         title=f"{title}: probabilities of the items left",
         caption="RPS = reliability − resolution + uncertainty: lower, lower and higher are better.\n"
-        "An honest predictor claims as much variance as it makes squared error.",
+        "The mean variance that a calibrated predictor claims equals its mean squared error.",
     )
     out.show("")
     levels = found[0].coverage["level"].to_list()
@@ -109,7 +110,7 @@ def _show(found: list[Diagnosis], out: Output, *, title: str) -> None:
             for what in ("pairs", "systems")
             for place, level in enumerate(levels)
         ],
-        title="The share of intervals that hold the truth, which should be their level",
+        title="The share of intervals that contain the true value, which should be their level",
     )
     out.show("")
     bins = found[0].bins
@@ -126,5 +127,5 @@ def _show(found: list[Diagnosis], out: Output, *, title: str) -> None:
             )
             for one in found
         ],
-        title="How often pairs of systems were in the right order, by how sure that was",
+        title="How often pairs of systems were in the right order, by confidence",
     )

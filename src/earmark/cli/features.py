@@ -30,11 +30,11 @@ def features(
 ) -> None:
     """Show the features of every item: what systems, metadata and judgments say about it.
 
-    An item's own judgment is left out of its features, as nothing could be learnt from them otherwise. Empty cells are
-    features that cannot be computed for the item.
+    The judgment of an item is left out of the features of that item, because a model would learn nothing else from
+    them. Empty cells are features that cannot be computed for the item.
 
-    With --audio, describe what documents sound like instead: numbers that --content of other commands makes predictions
-    from.
+    With --audio, the command instead computes numbers that describe the sound of documents, for the option --content of
+    other commands.
 
     Parameters
     ----------

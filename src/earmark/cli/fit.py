@@ -58,9 +58,9 @@ def fit(
         pTEAM, aRANK, pART, sGEN, pGEN and sGEN:pGEN, as far as there are metadata for them.
     judged
         Predict also from how its systems, its query and its genre were judged so far: aSYS, aDOC and aGEN. Such a model
-        says nothing before there are judgments.
+        predicts nothing before there are judgments.
     eliminate
-        Take features out one by one until all that are left have a p-value below 0.0001.
+        Remove features one by one until all remaining ones have a p-value below 0.0001.
     augment
         Add N copies of every collection from which systems are dropped at random, so that the model has seen smaller
         collections too.
@@ -121,8 +121,8 @@ def _say_teams(features: Sequence[str], described: Described, out: Output) -> No
         return
     if "pSYS" in named:
         raise ParameterError(
-            "the feature 'pTEAM' is the same as 'pSYS', for teams are unknown: name them with --teams, or take one of "
-            "the two"
+            "the feature 'pTEAM' is the same as 'pSYS', because teams are unknown: name them with --teams, or take one "
+            "of the two"
         )
     out.note("teams are unknown, so pTEAM takes every system for a team of its own: name them with --teams")
 

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 _SETTINGS = "campaign.toml"
 # What a folder has itself, and what cannot differ even for a look.
-_OWN = {"judgments": "--judgments", "preferences": "--preferences", "phase": "--phase"}
+_OWN = {
+    "judgments": "'earmark import {} FILE' brings answers in",
+    "preferences": "'earmark import {} FILE' brings answers in",
+    "phase": "they have no phases",
+    "repeated": "the last answer of an assessor to a question counts",
+}
 _FIXED = {
     "scale": "judging.scale",
     "order": "inputs.order",
@@ -107,14 +112,13 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
     """
     settings = read_settings(path)
     inputs, how = settings.inputs, settings.estimates
-    for name, option in _OWN.items():
+    for name, hint in _OWN.items():
         if given.get(name):
-            hint = f"'earmark import {path} FILE' brings answers in" if name != "phase" else "they have no phases"
-            raise ParameterError(f"{option}: the answers are those of the campaign {path}; {hint}")
+            raise ParameterError(f"--{name}: the answers are those of the campaign {path}; {hint.format(path)}")
     if settings.kind != "grade" and "predictor" in options:
         other = next((name for name in _OF_GRADES if given.get(name)), None)
         if other is not None:
-            raise ParameterError(f"--{other.replace('_', '-')} is no option of a campaign of kind {settings.kind}")
+            raise ParameterError(f"--{other.replace('_', '-')} is not an option of a campaign of kind {settings.kind}")
     values: dict[str, Any] = {
         "judgments": [str(path)],
         "scale": settings.judging.scale,
@@ -293,12 +297,12 @@ def require_kind(folder: CampaignFolder, kind: str) -> None:
     if found == kind:
         return
     instead = {
-        "prefer": "'earmark rank', 'report', 'next' and 'preferences' take it",
-        "grade": "'earmark rank', 'report', 'next' and 'evaluate' take it",
-        "order": "'earmark rank', 'report', 'status' and 'export --what rankings' take it",
-        "lists": "'earmark rank', 'report', 'status' and 'export' take it",
+        "prefer": "'earmark rank', 'report', 'next', 'plan' and 'preferences' take it",
+        "grade": "'earmark rank', 'report', 'next', 'plan' and 'evaluate' take it",
+        "order": "'earmark rank', 'report', 'plan', 'status' and 'export --what rankings' take it",
+        "lists": "'earmark rank', 'report', 'plan', 'status' and 'export' take it",
     }[found]
-    raise ParameterError(f"{folder.path} is a campaign of kind {found}, and this takes kind {kind}; {instead}")
+    raise ParameterError(f"{folder.path} is a campaign of kind {found}, and this command takes kind {kind}; {instead}")
 
 
 # ---- the campaign, as it is or looked at in another way --------------------------------------------------------------
@@ -386,7 +390,7 @@ def _view(out: Output, folder: CampaignFolder, wanted: Mapping[str, Any], *, as_
             f"--{_option(sampling[0].setting)} {_said(sampling[0].after)}: the sample of this campaign was drawn for "
             f"{_said(sampling[0].before)}, so nothing is guaranteed about it; look at it with --inference model"
         )
-    out.note(f"a look with other settings, the campaign stays as it is: {', '.join(shown)}")
+    out.note(f"these results are for other settings, the campaign is not changed: {', '.join(shown)}")
     if any(one.setting in ("estimates.predictor", "inputs.model") for one in differences):
         new = new.changed(**{"estimates.predictor_version": None})
     return new

@@ -77,7 +77,7 @@ class Asking:
         How many people answer the same question: 1 when omitted; 4 for kind order, as with fewer rankings no test can
         tell two documents apart.
     more_on_disagreement
-        How many more are asked where they disagree.
+        How many more people are asked where answers disagree.
     group_by_query
         Ask about one query after the other, for when listening to the query is half of the work.
     answers_per_assessor
@@ -86,8 +86,8 @@ class Asking:
         Questions whose answers are known, hidden among the others: a file of judgments, or for kind prefer of pairs
         with a column trap.
     trap_rate
-        The share of questions that are traps, a number or a fraction: 0 for none. Besides those of --traps, items that
-        several people judged alike and queries beside themselves become traps.
+        The share of questions that are traps, a number or a fraction: 0 for none. Besides the questions of --traps, two
+        sources give traps: items that several people judged alike, and a query as its own candidate.
     consent
         The text that assessors agree to before their first question.
     questionnaire
@@ -189,7 +189,7 @@ def init(
     store: Annotated[str | None, option("URL", panel=_PLACE)] = None,
     reference: Annotated[bool, option(panel=_PLACE)] = False,
 ) -> None:
-    """Make a campaign that lasts: a folder with its settings, its inputs and the store of all answers.
+    """Make a campaign in a folder: its settings, its inputs and a database of all answers.
 
     The folder holds campaign.toml, which you may read and edit, copies of all files, and the database of answers. All
     commands that take runs take the folder instead. If anything is wrong, nothing is made.
@@ -306,7 +306,7 @@ def init(
     try:
         made = CampaignFolder.create(folder, make_settings, prepare=prepare, store=address)
     except MediaError as error:
-        out.print_frame(error.problems, caption="nothing was made: mend all of these first")
+        out.print_frame(error.problems, caption="nothing was made: fix all of these first")
         raise
     except SettingError as error:
         raise ParameterError(_as_option(error.setting, str(error))) from None

@@ -294,7 +294,7 @@ def say_judged(scores: Scores, known: Judgments | Cliques | OrderedGroups, out: 
         if 2 * judged < results:
             out.note(
                 f"{judged:,} of {results:,} retrieved documents among the first {cutoff} are judged, the others count "
-                "as worth nothing: earmark rank estimates them"
+                "as not relevant: earmark rank predicts them"
             )
             return
 

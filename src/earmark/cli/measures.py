@@ -18,8 +18,8 @@ def measures(out: Output, name: Annotated[str | None, argument("[NAME]")] = None
     """List all measures, or explain one.
 
     A measure is written as its name, its parameters in parentheses and its cutoff after an at sign, as in P@5 or
-    nDCG(gain=exp)@10. What has its default value may be left out. Upper and lower case are the same, and trec_eval's
-    names (map, ndcg_cut_10) are understood.
+    nDCG(gain=exp)@10. Parameters with their default value may be left out. Upper and lower case are the same, and
+    trec_eval's names (map, ndcg_cut_10) are understood.
 
     Parameters
     ----------

@@ -48,9 +48,9 @@ def next_items(
     output: Annotated[Path | None, option("FILE", "-o")] = None,
     assessor: Annotated[str | None, option("NAME")] = None,
 ) -> None:
-    """Propose the items whose judgments tell most about the systems.
+    """Propose the items whose judgments reduce the uncertainty about the systems most.
 
-    An item is a query with a document that some system retrieved for it. The most wanted comes first.
+    An item is a query with a document that some system retrieved for it. The most useful item comes first.
 
     Parameters
     ----------
@@ -59,9 +59,10 @@ def next_items(
     count
         How many items to propose.
     output
-        Write the items to a CSV file as well, with an empty column gain for a person to fill in. Filled in, it is a
-        file of judgments: give it beside those so far, and no round is lost. Of a campaign in a folder, the items are
-        reserved: nobody else gets them until 'earmark import' brings the file back, or its time is over.
+        Write the items to a CSV file as well, with an empty column gain for a person to fill in. When filled in, it is
+        a file of judgments: give it to the next command together with the files of earlier rounds. Of a campaign in a
+        folder, the items are reserved: nobody else gets them until 'earmark import' brings the file back, or its time
+        is over.
     assessor
         Who gets the items that --output reserves. When omitted, somebody new without a name.
 
@@ -107,7 +108,7 @@ def next_items(
         out.note(note)
     by = judging_measure(problem.measure)
     if by != problem.measure:
-        out.note(f"{problem.measure} is no weighted sum of gains: items are chosen by {by}")
+        out.note(f"{problem.measure} is not a weighted sum of gains: items are chosen by {by}")
     left = problem.collection.n_items - campaign.judged
     if left and campaign.look is not None and campaign.decision.stop:
         out.note(f"the stop rule is reached: {campaign.decision.reason}")

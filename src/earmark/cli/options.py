@@ -373,8 +373,8 @@ class Checking:
     Parameters
     ----------
     baseline
-        Compare every system with this one: rows have the system as a and the baseline as b. --pairs adds the pairs
-        without it.
+        Compare every system with this one: rows have the system as a and the baseline as b. --pairs adds the pairs of
+        other systems.
     fail_if_worse
         Exit with code 1 if a system is shown to be worse than the baseline by more than --margin.
     """

@@ -13,6 +13,7 @@ from earmark.wording import listed
 
 if TYPE_CHECKING:
     from earmark.campaign.plan import Plan
+    from earmark.store.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +75,12 @@ def plan(
     With judgments so far, the plan counts those still to be made.
 
     In the folder of a campaign an item may need the answers of several people, and some questions are traps. Hours and
-    cost are those of all answers, answers_low, answers_median and answers_high; answers_high holds what is asked at
-    most where people disagree. The folder of a campaign of kind prefer is planned too: there, a judgment is one answer
-    about two documents.
+    cost are those of all answers: answers_low, answers_median and answers_high. answers_high includes the additional
+    answers that are asked for where people disagree.
+
+    Campaigns of all kinds can be planned. Of kind prefer, a judgment is one answer about two documents. Of the kinds
+    order and lists, a judgment is one answer too, and answers are counted, not simulated, because no model predicts
+    them: those that a budget allows, or those to all questions.
 
     Examples
     --------
@@ -90,10 +94,16 @@ def plan(
     from earmark.cli.folder import kind_of
     from earmark.cli.loading import load_campaign
 
-    if kind_of(inputs.runs) == "prefer":
+    kind = kind_of(inputs.runs)
+    if kind == "prefer":
         from earmark.cli.preferences_plan import plan_stored
 
         plan_stored(out, inputs.runs, stopping, work, simulating, policy=policy, seed=seed)
+        return
+    if kind in ("order", "lists"):
+        from earmark.cli.plan_counted import plan_counted
+
+        plan_counted(out, inputs.runs[0], kind, work, stop=stopping.stop, policy=policy)
         return
     campaign = load_campaign(out, inputs, judging, known, scoring, predicting, stopping, policy=policy, seed=seed)
     problem = campaign.problem
@@ -104,7 +114,7 @@ def plan(
         out.note(note)
     if isinstance(campaign.beliefs, IndependentBeliefs) and left:
         out.note(
-            "predictions of items are treated as independent: on real collections such a plan is too sure of itself, "
+            "predictions of items are treated as independent: on real collections such a plan is too optimistic, "
             "--predictor hierarchical makes a better one"
         )
     title = f"{problem.measure}, predictor {predicting.predictor}, policy {problem.policy}, stop {problem.stop}"
@@ -131,24 +141,41 @@ class Asked:
 
 def answers_of(found: Plan, runs: list[Path], work: Work) -> Asked:
     """Return how many answers a plan asks people for, traps and the answers of several people among them."""
-    from earmark.cli.folder import folder_of, pays_by_assignment, read_settings
-    from earmark.crowd.payment import answers_needed, plan_budget
-    from earmark.store.payments import more_answers, terms_of, trap_share
-    from earmark.store.rules import Rules
+    from earmark.cli.folder import folder_of, read_settings
 
     path = folder_of(runs)
     answers, cost = [int(count) for count in found.range], [float(one) for one in found.cost(work.cost)]
     if path is None:
         return Asked(answers, [float(one) for one in found.hours(work.seconds)], cost)
-    settings = read_settings(path)
+    return asked_of(read_settings(path), answers, work, several=True)
+
+
+def asked_of(settings: Settings, judgments: list[int], work: Work, *, several: bool) -> Asked:
+    """Return how many answers people are asked for in a campaign, and what these take.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of the campaign.
+    judgments : list of int
+        Low, median and high.
+    work : Work
+    several : bool
+        Whether a judgment takes the answers of several people, who are not counted yet.
+    """
+    from earmark.cli.folder import pays_by_assignment
+    from earmark.crowd.payment import answers_needed, plan_budget
+    from earmark.store.payments import more_answers, terms_of, trap_share
+    from earmark.store.rules import Rules
+
     rules = Rules.from_settings(settings)
     share, more = trap_share(rules), more_answers(rules)
     # Answers about pairs are counted one by one already.
-    each = 1 if rules.kind == "prefer" else rules.judgments_per_item
-    most = each * (rules.judgments_per_item + more) / rules.judgments_per_item
+    each = 1 if rules.kind == "prefer" or not several else rules.judgments_per_item
+    most = each * (rules.judgments_per_item + more) / rules.judgments_per_item if several else each
     answers = [
         answers_needed(count, per_item=people, trap_share=share)
-        for count, people in zip(answers, (each, each, most), strict=True)
+        for count, people in zip(judgments, (each, each, most), strict=True)
     ]
     why = [f"{each} people judge an item"] if each > 1 else []
     why += [f"up to {more} more answer where people disagree"] if more else []

@@ -21,9 +21,9 @@ def lists(
 ) -> None:
     """Tell which share of queries each system wins, from comparisons of two lists side by side.
 
-    Estimates, intervals and words are those of 'earmark rank' on a campaign of kind lists: a query counts once however
-    many people answered about it, same and neither are worth one half to both, and intervals hold however often you
-    look. Two systems are told apart when the interval of the share that one wins excludes one half.
+    The results are those of 'earmark rank' on a campaign of kind lists. A query counts once, however many people
+    answered about it; the answers same and neither count one half for both systems; intervals are valid however often
+    you look. A pair of systems is decided when the interval of the share that one wins excludes one half.
 
     Parameters
     ----------

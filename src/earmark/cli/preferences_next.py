@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from earmark.cli import folder
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, Level, Seed, Stopping
+from earmark.cli.options import Inputs, Level, RepeatedRule, Seed, Stopping
 from earmark.cli.output import Column, Output, number
 from earmark.errors import ParameterError
 from earmark.wording import counted, decimal, in_percent
@@ -42,6 +42,7 @@ class Answered:
     panel: ClassVar[str] = "Which pairs count"
     preferences: Annotated[list[Path] | None, option("FILE")] = None
     phase: Annotated[list[str] | None, option("NAME")] = None
+    repeated: RepeatedRule = "refuse"
     k: Annotated[int, option("K", "--depth", "-k", min=1)] = 20
 
 
@@ -56,8 +57,8 @@ class Candidates(Answered):
         writes. Precision is estimated over all of them. When omitted, every two documents among the first K of any
         lists for the same query, and the pairs answered so far.
     needed
-        How many people answer a question; who is preferred by most of them is what precision goes by. When omitted, the
-        most frequent number of answers so far, or 6.
+        How many people answer a question. The document that most of them prefer counts as the better one. When omitted,
+        the most frequent number of answers so far, or 6.
     """
 
     candidates: Annotated[Path | None, option("FILE")] = None
@@ -69,7 +70,7 @@ PairPolicyName = Annotated[
     option(
         "NAME",
         panel=ASKING,
-        help="What to ask next: adaptive, what is expected to tell most about which system is better; told-apart, "
+        help="What to ask next: adaptive, the pairs expected to reduce the uncertainty about systems most; told-apart, "
         "random pairs that systems order differently; random, any candidates.",
     ),
 ]
@@ -108,7 +109,9 @@ def load_campaign(
     chosen_policy = parse_pair_policy(policy or "adaptive")
     lists, said, k, needed = inputs.load(), None, which.k, which.needed
     if which.preferences:
-        said = load_preferences(which.preferences, out, phases=which.phase, encoding=inputs.encoding)
+        said = load_preferences(
+            which.preferences, out, phases=which.phase, encoding=inputs.encoding, repeated=which.repeated
+        )
     if which.candidates is None:
         questions = pool_candidates(lists, k=k)
         if said is not None:
@@ -123,7 +126,7 @@ def load_campaign(
     if said is not None:
         answers, elsewhere = answers_about(table, said)
         if elsewhere:
-            out.note(f"{counted(elsewhere, 'answer')} to pairs that are no candidates left out")
+            out.note(f"{counted(elsewhere, 'answer')} to pairs that are not candidates left out")
     given = answers.total[answers.total > 0]
     if needed is None:
         needed = int(np.argmax(np.bincount(given))) if given.size else 6
@@ -149,10 +152,11 @@ def next_pairs(
     seed: Seed = 0,
     output: Annotated[Path | None, option("FILE", "-o")] = None,
 ) -> None:
-    """Propose the pairs of documents whose comparison tells most about which system is better.
+    """Propose the pairs of documents whose comparison reduces the uncertainty about the systems most.
 
-    A model of who prefers what, made of the answers so far and of the order in which systems put documents, says which
-    differences between systems are uncertain and which answers would settle them. The most wanted question comes first.
+    A model predicts preferences from the answers so far and from the order in which systems rank documents. It shows
+    which differences between systems are uncertain and which answers would reduce that uncertainty most; these
+    questions come first.
 
     Parameters
     ----------
@@ -240,8 +244,8 @@ def rank(
 ) -> None:
     """Estimate the preference precision that systems would have if all candidate pairs were answered.
 
-    With answers to few of the pairs or to none, a model says what people would prefer in the others, how uncertain that
-    is, and how sure one may be which system is better. The difference is a minus b.
+    Few pairs need an answer, or none: a model predicts what people would prefer in the others and how uncertain that
+    is, and from this how probable it is that one system is better than another. The difference is a minus b.
 
     Parameters
     ----------

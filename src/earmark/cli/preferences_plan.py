@@ -29,9 +29,9 @@ def plan(
     """Estimate how many answers about pairs of documents a campaign will take, before anybody answers.
 
     What people prefer is drawn from the model several times, and the campaign is simulated on each draw until the stop
-    rule is reached. Before the first answer also what the model knows least is drawn, how much people agree with
-    systems and with each other, so that ranges are wide. With answers so far, the plan counts those still to be given.
-    A judgment is one person's answer; stop rules count questions with all their answers.
+    rule is reached. Before the first answer nobody knows how much people agree with systems and with each other; this
+    is drawn too, so ranges are wide. With answers so far, the plan counts those still to be given. A judgment is one
+    person's answer; stop rules count questions with all their answers.
 
     Parameters
     ----------

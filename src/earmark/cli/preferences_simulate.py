@@ -38,8 +38,8 @@ class Recorded(Answered):
     Parameters
     ----------
     preferences
-        The recorded answers, which are given whenever the campaign asks; the pairs they are about are the candidates.
-        Give the option again for more files.
+        The recorded answers, which the simulated campaign gets when it asks. The pairs that they are about are the
+        candidates. Give the option again for more files.
     """
 
     # Without field(), the default would be the one that is inherited.
@@ -58,7 +58,7 @@ def simulate(
     repeats: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
     seed: Seed = 0,
 ) -> None:
-    """Simulate campaigns of pair questions on recorded answers, to see how sure and how right they would have been.
+    """Simulate campaigns of pair questions on recorded answers: how confident and how accurate they would have been.
 
     The campaign knows only what it has asked for; all the recorded answers together are the truth it is compared with.
     Stop rules count questions with all their answers.
@@ -66,12 +66,13 @@ def simulate(
     Parameters
     ----------
     needed
-        How many answers of every pair to use, the first in the file; all campaigns ask for as many. When omitted, as
-        many as the pair with fewest has.
+        How many answers of every pair to use: the first ones in the file. All campaigns ask for this many. When
+        omitted, the number of answers of the pair that has fewest.
     batch
         How many questions are asked at a time.
     one_at_a_time
-        Get one answer to a question and decide anew, in place of all answers that it needs.
+        Get one answer at a time and choose the next question after each, instead of getting all answers to a question
+        at once.
     repeats
         How many campaigns to simulate.
 
@@ -91,7 +92,9 @@ def simulate(
 
     # Whatever is wrong with a name is said before anything is simulated.
     rule, chosen_policy = parse_stop(stopping.stop, margin=stopping.margin), parse_pair_policy(policy)
-    answers = load_preferences(recorded.preferences, out, phases=recorded.phase, encoding=inputs.encoding)
+    answers = load_preferences(
+        recorded.preferences, out, phases=recorded.phase, encoding=inputs.encoding, repeated=recorded.repeated
+    )
     world = recorded_world(answers, inputs.load(), k=recorded.k, needed=needed)
     out.note(f"{counted(len(world.design.pairs), 'candidate pair')} with {counted(world.needed, 'answer')} each")
     outcomes: list[PairOutcome] = []
@@ -137,7 +140,8 @@ def _show(frame: pl.DataFrame, stops: pl.DataFrame, out: Output, *, title: str, 
         [Column("answers", [f"{count:,}" for count in looks["answers"]])],
         [Column("campaigns", [f"{count:,}" for count in looks["campaigns"]]), *values],
         title=title,
-        caption="means over the campaigns that got there; coverage: the share of 95% intervals that hold the truth",
+        caption="means over the campaigns that reached this point; coverage: the share of 95% intervals that contain "
+        "the true value",
     )
     questions = sorted(stops["questions"].to_list())
     middle = questions[len(questions) // 2]

@@ -62,9 +62,9 @@ def rank(
 
     Items without a judgment are predicted, and the uncertainty of the predictions is part of the intervals and the
     confidence. A table shows the ranking and the pairs that are not decided yet; jsonl and csv hold every pair, with
-    the difference a minus b. The folder of a campaign of another kind gives what that kind concludes: for preferences
-    the precision of systems, for compared lists the share that systems win, for orders the groups of documents and how
-    far experts agree.
+    the difference a minus b. The folder of a campaign of another kind gives the results of that kind: the preference
+    precision of systems (prefer), the share of comparisons that each system wins (lists), or groups of documents and
+    the agreement of experts (order).
 
     Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
 
@@ -250,7 +250,7 @@ def _audit(campaign: Campaign, asked: bool | None) -> Audit | None:
     if asked:
         raise ParameterError(
             "too few sampled judgments for an audit: judge items from earmark next --audit 0.2 (with the same "
-            "--seed and measure); for a measure that is no weighted sum of gains, also with --whole-queries"
+            "--seed and measure); for a measure that is not a weighted sum of gains, also with --whole-queries"
         )
     return None
 

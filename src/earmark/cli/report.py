@@ -38,7 +38,7 @@ def report(
     publish: Annotated[Path | None, option("DIR", panel=OUTPUT)] = None,
     seed: Seed = 0,
 ) -> None:
-    """Write a report: the verdict in words, the ranking, every pair, what it rests on and how to get it again.
+    """Write a report: the verdict in words, the ranking, every pair of systems, the method, and how to repeat it.
 
     The page needs no network and no other file, and prints well. Figures need matplotlib (the extra plots). With
     --history it is about results over time in place of runs.

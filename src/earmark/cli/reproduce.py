@@ -31,8 +31,8 @@ def reproduce(
 ) -> None:
     """Compute a paper's tables again and show its numbers beside ours.
 
-    Where the paper is known to be wrong, the row says why. Where ours comes from other data than the paper's, the two
-    stand beside each other and neither agree nor disagree.
+    Where the paper contains an error, the row says why. Where our numbers come from other data than the paper's, both
+    are shown and not compared.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _tables(paper: Paper, data: Path | None, seeds: int | None) -> list[Comparis
         return adr.tables(data or _melodies())
     if paper == "srbench":
         if data is not None:
-            raise ParameterError("srbench is simulated, its data is not to be had: --data is for mtc, bias and adr")
+            raise ParameterError("srbench is simulated, its data are not available: --data is for mtc, bias and adr")
         from earmark.reproduce import stupar2013 as srbench
 
         return srbench.tables(seeds=seeds or srbench.SEEDS)

@@ -172,7 +172,7 @@ def _guess_kind(matrix: Matrix, out: Output) -> Kind:
 def convert(inputs: Inputs, writing: WritingRuns, out: Output) -> None:
     """Read runs in any format and write all of them to one file in another.
 
-    Where scores do not give the order of the lists, they are replaced: the order is what counts.
+    Scores that contradict the order of the lists are replaced, so that the order is kept.
 
     Examples
     --------

@@ -31,10 +31,10 @@ def serve(
 ) -> None:
     """Serve a campaign: people judge in their browsers, and you watch the ranking form.
 
-    Your link as the organiser is printed once, when it is made: keep it. Where the output is no terminal, as in a
-    service or a container, only --new-link makes and prints one: it would end in a log otherwise. The server listens on
-    this computer only, unless --host says otherwise; --host 0.0.0.0 lets others in the same network in. Ctrl-C ends it,
-    and nothing is lost.
+    Your link as the organiser is printed once, when it is made: keep it. Where the output is not a terminal, as in a
+    service or a container, a link is made and printed only with --new-link, because it would end up in a log. The
+    server listens on this computer only, unless --host says otherwise; --host 0.0.0.0 lets others in the same network
+    in. Ctrl-C ends the server; all answers are kept.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def simulate(
     jobs: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
     seed: Seed = 0,
 ) -> None:
-    """Simulate campaigns on a judged collection, to see how sure and how right they would have been.
+    """Simulate campaigns on a judged collection: how confident and how accurate they would have been.
 
     The campaign knows only what it has asked for; the rest of the judgments is the truth it is compared with, after
     every batch and where it stops.
@@ -112,7 +112,7 @@ def simulate(
     problem = recorded.problem
     items = problem.collection.n_items
     if recorded.judged < items:
-        out.note(f"{items - recorded.judged:,} of {items:,} items have no recorded judgment and count as worth nothing")
+        out.note(f"{items - recorded.judged:,} of {items:,} items have no recorded judgment and count as a gain of 0")
     if concluding.target == "population":
         about = problem.inference.about
         out.note(f"verdicts are about {about}; the truth they are compared with is that of these queries")
@@ -176,9 +176,12 @@ def _show_steps(frame: pl.DataFrame, out: Output, *, title: str) -> None:
         triples = table.select(field, f"{field}_low", f"{field}_high").rows()
         cells = [_median_and_range(triple, digits=digits - several) for triple in triples]
         values.append(Column(header, cells))
-    captions = ["coverage: the share of 95% intervals that hold the truth; RMSE: of what unjudged items were believed"]
+    captions = [
+        "coverage: the share of 95% intervals that contain the true value; RMSE: error of the predicted gains of "
+        "unjudged items"
+    ]
     if several:
-        captions.insert(0, "medians over the campaigns that got there, and ranges where they differ")
+        captions.insert(0, "medians over the campaigns that reached this point, and ranges where they differ")
     if looks > table.height:
         captions.append(f"{table.height} of {looks:,} looks; --format csv has them all")
     out.show_columns(keys, values, title=title, caption="\n".join(captions))
@@ -218,7 +221,7 @@ def _how_right(stops: list[dict[str, float | None]]) -> list[str]:
     sure, right = mean("mean_confidence"), mean("accuracy")
     if sure is None or right is None:
         return []
-    verdict = "more sure than right" if sure > right else "at least as right as sure"
+    verdict = "overconfident" if sure > right else "not overconfident"
     return [
         f"There the confidence claimed was {sure:.3f}, and {right:.3f} of the pairs were in the right order: {verdict}."
     ]

@@ -181,8 +181,8 @@ def _swallowed(pairs: PairTable, rows: pl.DataFrame) -> tuple[str, ...]:
     preferred = int(np.count_nonzero(pairs.winner))
     return (
         f"one-coin calls {same:,} of {counted(rows.height, 'pair')} the same, though in {preferred:,} more people "
-        "chose one document than the other: it takes errors to every answer as equally likely, and 'same' is what "
-        "people say who are unsure. Use davidson, dawid-skene or majority instead",
+        "chose one document than the other: it assumes that errors are equally likely for every answer, "
+        "but people who are unsure answer 'same'. Use davidson, dawid-skene or majority instead",
     )
 
 

@@ -1,6 +1,6 @@
 r"""Agreement on preferences: how many of those who answered a question chose the same document.
 
-Tables by level of agreement, as SRBENCH prints them, say what share of the questions reach each level, and how strong
+Tables by level of agreement, as in Stupar2013, say what share of the questions reach each level, and how strong
 preferences are on average at that level. A level is x/y with y the usual number of answers; questions with more or
 fewer answers count by their share, and levels come *exact* (5/6 and no more) and *cumulative* (5/6 or more), see
 :mod:`earmark.measures.preference_precision`. What reaches no majority is ``below`` the lowest level.
@@ -18,7 +18,7 @@ p-value by simulated random answers holds whatever their number. Both take quest
 
 References
 ----------
-SRBENCH: A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
+A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
 """
 
 from __future__ import annotations

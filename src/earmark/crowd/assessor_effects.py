@@ -494,7 +494,7 @@ def _conclude(
     try:
         covariance = linalg.cho_solve(linalg.cho_factor(information), np.eye(at.size))
     except linalg.LinAlgError:
-        raise NotConverged("the model of assessors has no maximum to speak of: too few items are shared") from None
+        raise NotConverged("the model of assessors has no clear maximum: too few items are shared") from None
     size = answers.n_assessors
     share = answers.answers_of_assessor / answers.gain.size
     frame_bias, frame_use = np.zeros(at.size), np.zeros(at.size)

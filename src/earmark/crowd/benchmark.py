@@ -1,6 +1,6 @@
 """Benchmarks of preferences: documents in categories, and the queries they are compared for.
 
-Where few systems exist, a pool of what they retrieve would favour them, so SRBENCH (Stupar2013) chooses queries and
+Where few systems exist, a pool of what they retrieve would favour them, so Stupar and Michel (2013) choose queries and
 documents without asking any system. Documents come in *groups*, such as a genre or a feeling, and groups in
 *categories*: genres, positive feelings, negative feelings. The categories say which documents are compared with each
 other (:mod:`earmark.crowd.questions`). How the paper chose its songs is a rule of three steps:
@@ -15,7 +15,7 @@ always give the same benchmark.
 
 References
 ----------
-SRBENCH: A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
+A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def made_up_documents(
     artists_per_group, songs_per_artist : int
         How many of each.
     shared_artists : int
-        How many artists of the first category represent a group of another one as well. SRBENCH's 12 genres and 14
+        How many artists of the first category represent a group of another one as well. Stupar2013's 12 genres and 14
         feelings have 260 places for artists; as it has 470 songs, 25 of them are taken by artists of other groups.
 
     Returns

@@ -1,9 +1,9 @@
 """The configuration of a benchmark of preferences, as a TOML file says it.
 
 It names the queries, the categories with their groups, which documents are compared with each other, and where the
-documents come from: a table of them, the tables that they are chosen from by SRBENCH's rule, or nowhere yet. The
-example that comes with earmark (``earmark crowd questions --write-config FILE`` writes it out) explains every entry.
-An entry that is misspelt is refused, not passed over.
+documents come from: a table of them, the tables that they are chosen from by the rule of Stupar2013, or nowhere yet.
+The example that comes with earmark (``earmark crowd questions --write-config FILE`` writes it out) explains every
+entry. An entry that is misspelt is refused, not passed over.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class BenchmarkConfig:
 
 
 def example_config() -> BenchmarkConfig:
-    """Return the configuration of a benchmark in the manner of SRBENCH, its songs made up.
+    """Return the configuration of a benchmark in the manner of Stupar2013, its songs made up.
 
     Examples
     --------

@@ -5,13 +5,13 @@ Take one assessor's gains as the truth and another's as estimates of it. Over th
 .. math:: RMSE_{ab} = \sqrt{\frac{1}{|I_{ab}|} \sum_{i \in I_{ab}} (g_{ai} - g_{bi})^2}
 
 and its average over all pairs of assessors is what one should expect of *any* estimate of a judgment: a model whose
-error is no larger does as well as another person would (MTC, section 4.3: .795 on the Broad scale and 31.2 on the Fine
+error is no larger does as well as another person would (Urbano2013, 4.3: .795 on the Broad scale and 31.2 on the Fine
 scale, for the three assessors of MIREX 2006). Pairs of assessors count equally there, however many items they share;
 ``pooled_rmse`` counts every two judgments of an item equally instead.
 
 References
 ----------
-MTC: J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
+J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
 retrieval systems. International Journal of Multimedia Information Retrieval 2(1), 59-70.
 """
 

@@ -85,7 +85,7 @@ def package_questions(
     questions : polars.DataFrame
         ``question``, ``query``, ``a``, ``b`` and ``assessors``.
     per_task : int
-        How many questions a task has; SRBENCH had one.
+        How many questions a task has; Stupar2013 had one.
     media_url : str, optional
         Where documents can be heard or seen, with ``{document}`` in place of the id.
     query_url : str, optional

@@ -1,9 +1,9 @@
 """Pair questions: which of two documents suits a query better.
 
 The questions of a benchmark are all its queries crossed with all pairs of documents that may be compared: two of one
-category, or one of each of two (SRBENCH: two songs for genres, two for positive feelings, two for negative ones, or one
-for a positive and one for a negative feeling). There are far more than anybody will answer, so they are drawn at random
-from those that have not been asked yet.
+category, or one of each of two (Stupar2013: two songs for genres, two for positive feelings, two for negative ones, or
+one for a positive and one for a negative feeling). There are far more than anybody will answer, so they are drawn at
+random from those that have not been asked yet.
 
 Chance alone leaves documents out for a long time. A draw therefore *covers* first: for every query, documents that it
 has not been asked about are matched with each other at random, so that a question covers two of them; what is left
@@ -18,7 +18,7 @@ alone: asked again in another round, or the other way round, it is the same ques
 
 References
 ----------
-SRBENCH: A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
+A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
 """
 
 from __future__ import annotations

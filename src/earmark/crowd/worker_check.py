@@ -2,10 +2,10 @@ r"""Who is rejected: workers who answer much and fall into too many traps.
 
 People who answer at random get half of the traps right, as there are two documents. A worker is *rejected* who gave at
 least ``min_answers`` answers, traps among them, and got less than ``min_right`` of the traps right: 100 and 65% in
-SRBENCH. A worker who gave fewer answers, or saw no trap, is *unchecked*; everybody else is *kept*. All answers of a
+Stupar2013. A worker who gave fewer answers, or saw no trap, is *unchecked*; everybody else is *kept*. All answers of a
 rejected worker are to be asked again of others.
 
-**How often that goes wrong.** With t traps and a probability p of getting one right, the number of right ones is
+**How often the rule is wrong.** With t traps and a probability p of getting one right, the number of right ones is
 binomial, and a worker is rejected with probability
 
 .. math:: P(\text{rejected}) = P\bigl(X < \lceil 0.65\, t \rceil\bigr), \qquad X \sim \text{Binomial}(t, p)
@@ -16,7 +16,7 @@ and wrong .0004 of those who get nine of ten right, but .03 of those who get eig
 
 References
 ----------
-SRBENCH: A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
+A. Stupar, S. Michel (2013). SRbench: a benchmark for soundtrack recommendation systems. CIKM.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ class Collection(Display):
 
 @dataclass(frozen=True, repr=False)
 class Description(Display):
-    """The row of MTC's Table 1 for a collection.
+    """The row of a collection in Table 1 of Urbano2013.
 
     Attributes
     ----------

@@ -28,7 +28,10 @@ from earmark.simulation.campaigns import Outcome, Truth, outcomes_frame
 MEASURE = f"AG@{DEPTH}"
 STOP = "mean:0.95"
 BATCH = 10
-MADE_UP = "music and listener are made up, the systems are real: see what earmark does, learn nothing about music"
+MADE_UP = (
+    "the music and the listener are simulated, the systems are real: this shows how earmark works and says nothing "
+    "about music"
+)
 LOOKS = (0, 20, 50, 100)
 """The numbers of judgments at which the story pauses, besides where it stops."""
 
@@ -169,12 +172,12 @@ def _figures(story: Story) -> list[Figure]:
     return [
         Figure(
             "While it was judged",
-            "The estimate of every system and its interval after so many judgments. The marks at the right are what "
-            "judging everything says: a campaign with people never gets to see them.",
+            "The estimate of every system and its interval after so many judgments. The marks at the right are "
+            "the scores with everything judged, which a real campaign does not know.",
             svg_text(progress, prefix="progress", label="Estimates of all systems against the number of judgments"),
         ),
         Figure(
-            "How sure, and how right",
+            "Confidence and accuracy",
             "Mean confidence, as claimed, and the share of pairs that were in the right order. In a single "
             "campaign either may be above the other; over many, the first must not be above the second.",
             svg_text(outcomes, prefix="campaign", label="Mean confidence and accuracy against the number of judgments"),

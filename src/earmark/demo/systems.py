@@ -19,7 +19,7 @@ WHAT_THEY_HEAR = {
     "harmony": "intervals of the chroma",
     "timbre+rhythm": "both, added up",
     "all-three": "timbre, rhythm and harmony, added up",
-    "random": "nothing: a throw of the dice",
+    "random": "nothing: it returns random songs",
 }
 
 

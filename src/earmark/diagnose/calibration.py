@@ -1,8 +1,8 @@
 r"""Calibration: accuracy of the signs of differences by confidence, and reliability of level probabilities.
 
 **Signs.** The sign of an estimated difference tells which of two systems is better, with a confidence. If confidences
-are calibrated, signs with confidence c are right with frequency c. Over all pairs of systems, MTC [1]_ (section 5)
-counts
+are calibrated, signs with confidence c are right with frequency c. Over all pairs of systems, Urbano and Schedl [1]_
+(section 5) count
 
 .. math:: accuracy = \frac{correct}{total}, \qquad \tau = \frac{correct - incorrect}{total}
 
@@ -12,7 +12,7 @@ it does without ties. Confidence in a tie is .5, which half right agrees with. A
 difference is statistically significant tells whether the errors matter.
 
 The mean confidence is the expected accuracy, so its excess over the observed accuracy is overconfidence. Bins of
-confidence (MTC's Tables 4 and 6, BIAS's Table 1.1 [2]_) show where it comes from: many pairs with a confidence near 1
+confidence (Tables 4 and 6 of [1]_, Table 1.1 of [2]_) show where it comes from: many pairs with a confidence near 1
 can hide a few with a confidence that is far too high.
 
 **Levels.** The reliability curve sorts every predicted probability of "this item has level l", or "at least level l",
@@ -48,10 +48,10 @@ from earmark.errors import ParameterError
 from earmark.wording import counted
 
 MTC_EDGES = (0.50, 0.60, 0.70, 0.80, 0.90, 0.95, 0.99, 1.00)
-"""Edges of the bins of confidence in MTC's Tables 4 and 6; the last bin includes 1."""
+"""Edges of the bins of confidence in Tables 4 and 6 of Urbano2013; the last bin includes 1."""
 
 BIAS_EDGES = (0.50, 0.65, 0.90, 0.99, 1.00)
-"""Edges of the bins in BIAS's Tables 1.1, 3.7 and 3.8, where the first is printed as .49."""
+"""Edges of the bins in Tables 1.1, 3.7 and 3.8 of Buckers2021, where the first is printed as .49."""
 
 Event = Literal["equal", "at-least"]
 
@@ -80,12 +80,12 @@ class SignAgreement(Display):
 
     @property
     def accuracy(self) -> float | None:
-        """MTC's accuracy, 0..1, ties counting half; None where there are no pairs."""
+        """Accuracy as in Urbano2013, 0..1, ties counting half; None where there are no pairs."""
         return (self.correct + self.tied / 2) / self.total if self.total else None
 
     @property
     def tau(self) -> float | None:
-        """MTC's Kendall's τ, -1..1; None where there are no pairs."""
+        """Kendall's τ as in Urbano2013, -1..1; None where there are no pairs."""
         return (self.correct - self.incorrect) / self.total if self.total else None
 
     def _summary(self) -> Summary:

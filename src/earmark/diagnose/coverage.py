@@ -4,9 +4,9 @@ An interval at level .95 should contain the truth 95 times in 100. With an estim
 and the truth :math:`t`, the interval :math:`E \pm q \sqrt V` covers where :math:`|E - t| \le q \sqrt V`; q is the
 quantile at (1 + level)/2 of the normal distribution or of Student's t [1]_. Where the share of systems (or of pairs of
 systems, with differences in place of scores) that are covered falls short of the level, estimates are overconfident:
-pooling four years of MIREX, BIAS's Tables 3.1 and 3.2 find .38 of the systems and .77 of the pairs within their
-95% intervals before any judgment. Intervals that are too wide have high coverage, so half-widths are always reported
-with it.
+pooling four years of MIREX, Buckers's (2021) Tables 3.1 and 3.2 find .38 of the systems and .77 of the pairs within
+their 95% intervals before any judgment. Intervals that are too wide have high coverage, so half-widths are always
+reported with it.
 
 The *probability integral transform* describes all levels at once: :math:`F(t)`, with F the claimed distribution, is
 uniform on 0..1 if the distribution is calibrated, concentrated at both ends if it is overconfident, and in the middle
@@ -49,7 +49,7 @@ from earmark.inference import proportions
 from earmark.wording import counted
 
 LEVELS = (0.60, 0.90, 0.95, 0.99)
-"""The levels of BIAS's tables."""
+"""The levels of the tables in Buckers2021."""
 
 TOLERANCE = 2.0**-40
 """Scores and differences closer than this (about 1e-12) are equal: the difference is rounding error."""

@@ -11,7 +11,7 @@ items, and squares summed over the levels but the last and divided by their numb
     RES = \sum_k \tfrac{n_k}{N} (\bar o_k - \bar o)^2, \quad
     UNC = \bar o (1 - \bar o)
 
-*Reliability* (lower is better; BIAS [2]_ calls it the reliability error, its Eq. 3.1) is the distance between forecasts
+*Reliability* (lower is better; the reliability error of Buckers [2]_, Eq. 3.1) is the distance between forecasts
 and outcomes, *resolution* (higher is better) how much the outcomes differ between groups, *uncertainty* the score of a
 constant forecast of the overall shares. The identity is
 
@@ -21,17 +21,17 @@ where the last two vanish if the forecasts within a group are equal [3]_: with :
 :math:`o_i` the outcome of item i in group k, :math:`WGV = \tfrac1N \sum (f_i - y_k)^2` and
 :math:`WGC = \tfrac2N \sum (f_i - y_k)(o_i - y_k)`.
 
-**Groups.** Forecasts of a model are rarely equal, so BIAS first rounds probabilities to a few values. As most
+**Groups.** Forecasts of a model are rarely equal, so Buckers first rounds probabilities to a few values. As most
 probabilities are small, the values follow the quantiles of all probabilities of any level of any item; the rounded
 probabilities of an item are then divided by their sum. Forecasts that are equal after rounding form a group. Groups
-below a minimum size may be dropped together with their items. BIAS does not say which values it rounds to: here the
+below a minimum size may be dropped together with their items. Buckers does not say which values these are: here the
 probabilities are cut at quantiles into equal parts, one per value (equal probabilities stay together, so there may be
-fewer parts), and each is rounded to the mean of its part. In BIAS the rounded forecast represents the group
+fewer parts), and each is rounded to the mean of its part. In Buckers [2]_ the rounded forecast represents the group
 (``representative="rounded"``), so that its reliability includes the rounding error; by default here, the mean forecast
 of the group represents it.
 
 **Bias of small groups.** The share of outcomes in a group of n has a sampling variance of :math:`p (1 - p) / n`, which
-is part of both REL and RES. Therefore BIAS compares reliabilities on equal numbers of forecasts only. The
+is part of both REL and RES. Therefore Buckers compares reliabilities on equal numbers of forecasts only. The
 ``corrected_*`` parts have the expectation of this variance subtracted [4]_; they have the same sum.
 
 References
@@ -223,7 +223,7 @@ def decompose_score(
     min_group_size : int, at least 1
         Groups with fewer items are left out, with their items.
     representative : {'mean', 'rounded'}
-        What represents a group: the mean of its forecasts, or their common rounded forecast as in BIAS.
+        What represents a group: the mean of its forecasts, or their common rounded forecast as in Buckers2021.
 
     Returns
     -------

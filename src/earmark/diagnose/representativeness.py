@@ -1,6 +1,6 @@
 r"""What was judged: whether it is like the rest, in number per system, in gain, and in any attribute of the items.
 
-BIAS [1]_ (section 3.3) gives reasons why chosen judgments mislead, and a figure for each. The functions here return
+Buckers [1]_ (section 3.3) gives reasons why chosen judgments mislead, and a figure for each. The functions here return
 what such figures would show, as frames, one row per point:
 
 - :func:`judged_by_system` and :func:`judged_mix` (its Figure 3.7): whether the items judged are like all items, in

@@ -1,7 +1,7 @@
 r"""What the number of judgments, and of forecasts, does to predictions and estimates.
 
-BIAS [1]_ (section 3.3) gives reasons why few judgments mislead, and a figure for each. The functions here return what
-such figures would show, as frames, one row per point:
+Buckers [1]_ (section 3.3) gives reasons why few judgments mislead, and a figure for each. The functions here return
+what such figures would show, as frames, one row per point:
 
 - :func:`group_sizes` and :func:`reliability_by_sample_size` (its Figures 3.1 to 3.3): the reliability of forecasts
   looks worse the fewer they are and the finer they are grouped; compare it on equal numbers only.

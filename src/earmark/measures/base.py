@@ -84,7 +84,7 @@ class Measure:
     def require_mean(self) -> None:
         """Refuse to be compared or estimated where the score of a system is no mean over queries."""
         if not self.is_mean:
-            raise ParameterError(f"systems are not compared by {self}, which is no mean over queries: try hits or AP")
+            raise ParameterError(f"systems cannot be compared by {self}, it is not a mean over queries: try hits or AP")
 
     @property
     def is_linear(self) -> bool:

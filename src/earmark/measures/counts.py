@@ -1,4 +1,4 @@
-r"""Counts and the summaries of trec_eval that are no means: what its output begins with.
+r"""Counts and summaries of trec_eval that are not means over queries; its output begins with them.
 
 trec_eval opens with the number of queries, of documents retrieved, of relevant documents and of those retrieved. Their
 last line is the *sum* over queries, not the mean, and that of gm_map a geometric mean. Systems cannot be compared by
@@ -90,7 +90,7 @@ class num_rel_ret(_Count, BinaryMeasure):
 @register("gm_map")
 @dataclass(frozen=True, repr=False)
 class GMAP(BinaryMeasure):
-    """The geometric mean over queries of average precision, none of which counts less than .00001.
+    """The geometric mean over queries of average precision, where values below .00001 count as .00001.
 
     It is the :math:`n`-th root of the product over :math:`n` queries, so it depends on the queries that a system fails.
     The score of a query is its average precision.

@@ -114,7 +114,7 @@ class Discounted(Measure):
         super().check(scale)
         if self.gain == "exp" and scale.top > _TOP_FOR_EXPONENTIAL:
             raise ParameterError(
-                f"{self} on the scale {scale}: 2^{scale.top:g} would drown every lower gain, use gain=linear"
+                f"{self} on the scale {scale}: 2^{scale.top:g} would outweigh every lower gain, use gain=linear"
             )
 
     def _discounting(self, ranks: NDArray[np.integer]) -> Floats:

@@ -126,7 +126,7 @@ class infAP(BinaryMeasure):
 @register()
 @dataclass(frozen=True, repr=False)
 class Judged(Measure):
-    """The share of the first :math:`k` documents that were judged: how much of the score rests on knowledge."""
+    """The share of the first :math:`k` documents that were judged: how much of the score is based on judgments."""
 
     name = "Judged"
     needs = "order"

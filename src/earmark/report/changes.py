@@ -77,8 +77,8 @@ def _more_notes(log: AnswerLog, events: pl.DataFrame) -> list[str]:
     settings = {_told(text).get("setting", text) for text in events.filter(pl.col("kind") == "changed")["text"]}
     if settings & set(_CONCLUDING):
         said.append(
-            "when to stop or what to conclude was changed during the campaign: unless statements hold at any time, "
-            "they are as sure as they say only if nobody chose the change by the results so far"
+            "the stop rule or another setting of the conclusions was changed during the campaign: unless statements "
+            "hold at any time, their confidence is right only if the change did not depend on the results so far"
         )
     if log.rejected:
         said.append(

@@ -26,7 +26,7 @@ PUBLISHED = (README, *NAMES, *(name.removesuffix(".svg") + ".pdf" for name in NA
 _TABLES = {
     "systems": "the ranking: every system with its estimate and interval",
     "pairs": "every pair of systems, the better one first: difference, one-sided bound, confidence, decided or not",
-    "forecast": "open pairs: more judgments for a decision that is 50% and 90% likely, and all that bear on the pair",
+    "forecast": "open pairs: judgments for a decision that is 50% and 90% likely, and all that affect the pair",
     "calibration": "judged gains beside those that the model predicts (CSV: every item; LaTeX: groups of them)",
     "assessors": "every assessor: how much they judged, and how far they are from the others",
     "assessor-pairs": "every two assessors: how far they are apart",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -129,14 +130,7 @@ class CampaignFolder:
         """
         target = Path(path)
         refuse_taken(target)
-        made_parent = not target.parent.exists()
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # On the same disk as the target, so that it can be moved there in one step.
-        draft = target.parent / f".{target.name}-{os.getpid()}.draft"
-        shutil.rmtree(draft, ignore_errors=True)
-        # Answers and names are nobody else's; whoever shares the folder says so with chmod.
-        draft.mkdir(mode=0o700)
-        try:
+        with drafted(target) as draft:
             settings = fill_hashes(draft, make_settings(draft))
             settings = _with_version(draft, settings)
             if prepare is not None:
@@ -145,14 +139,7 @@ class CampaignFolder:
             keep_password(draft, store)
             settings.write(draft / NAME)
             with cls._made_store(draft, settings, clock):
-                if target.exists():
-                    target.rmdir()
-                draft.rename(target)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            if made_parent:
-                target.parent.rmdir()
-            raise
+                move_draft(draft, target)
         return cls.open(target, clock=clock)
 
     @classmethod
@@ -476,6 +463,36 @@ def backup_before(folder: Path, database: Database) -> Callable[[str], Path]:
         return dump_database(database, home / f"before-migration-of-{version}.zip", folder_files(folder))
 
     return backup
+
+
+@contextmanager
+def drafted(target: Path) -> Iterator[Path]:
+    """Make a folder beside `target`, to be filled and moved there; if that fails, it is removed.
+
+    It is on the same disk as the target, so that it can be moved in one step. Only its owner can read it, because
+    answers and names are private, and nobody else can know its name beforehand and put something in its place.
+    """
+    made_parent = not target.parent.exists()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".draft", dir=target.parent))
+        try:
+            yield draft
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+    except BaseException:
+        if made_parent:
+            with suppress(OSError):
+                target.parent.rmdir()
+        raise
+
+
+def move_draft(draft: Path, target: Path) -> None:
+    """Move a finished draft to its place, where there may be an empty folder."""
+    if target.exists():
+        target.rmdir()
+    draft.rename(target)
 
 
 def refuse_taken(target: Path) -> None:

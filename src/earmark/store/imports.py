@@ -213,7 +213,7 @@ def _nameless(rows: Sequence[dict[str, Any]], recorded: Sequence[Recorded], hold
         said.append(f"{counted(strange, 'row')} with a key that this campaign did not give: is the file damaged?")
     unnamed = sum(one.assessor == UNNAMED for one in recorded)
     if unnamed:
-        said.append(f"{counted(unnamed, 'answer')} of nobody by name: say who answered with --assessor")
+        said.append(f"{counted(unnamed, 'answer')} without a name: say who answered with --assessor")
     return tuple(said)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from earmark.campaign.stopping import parse_stop
+from earmark.campaign.stopping import StopRule, parse_stop
 from earmark.campaign.stopping.rules import Budget as BudgetRule
 from earmark.crowd.payment import (
     LONGEST_STRETCH,
@@ -264,9 +264,39 @@ class AnswersLeft:
 
 def answers_left(folder: CampaignFolder) -> AnswersLeft:
     """Return how many answers it takes until every question has all of its answers, or the budget is used up."""
+    stop = parse_stop(folder.settings.estimates.stop)
+    counted = count_answers(folder, stop)
+    share = trap_share(folder.rules)
+    budget = stop.judgments if isinstance(stop, BudgetRule) else None
+    return AnswersLeft(
+        answers_needed(counted.least, trap_share=share), answers_needed(counted.most, trap_share=share), budget
+    )
+
+
+@dataclass(frozen=True)
+class AnswersCounted:
+    """How many answers a campaign has, and how many it may take, traps not counted.
+
+    Attributes
+    ----------
+    given : int
+        The answers so far.
+    least, most : int
+        The answers still to be given, if people agree and if they disagree about everything.
+    """
+
+    given: int
+    least: int
+    most: int
+
+
+def count_answers(folder: CampaignFolder, stop: StopRule) -> AnswersCounted:
+    """Count the answers until every question has all of its answers, or until the budget of a stop rule is used up.
+
+    No other stop rule changes the numbers: when it is reached depends on the answers.
+    """
     rules, found = folder.rules, folder.store.read(lambda connection: _open_questions(connection, folder))
     first, more = rules.judgments_per_item, more_answers(rules)
-    stop = parse_stop(folder.settings.estimates.stop)
     budget = stop.judgments if isinstance(stop, BudgetRule) else None
     # A budget counts answers, or questions: those with an answer, of pairs those with all answers.
     in_answers, judged = rules.kind in ("order", "lists"), first if rules.kind == "prefer" else 1
@@ -284,8 +314,7 @@ def answers_left(folder: CampaignFolder) -> AnswersLeft:
         most += taken * max(first + more - answers, 1)
     if left is not None and in_answers:
         least, most = min(least, left), min(most, left)
-    share = trap_share(rules)
-    return AnswersLeft(answers_needed(least, trap_share=share), answers_needed(most, trap_share=share), budget)
+    return AnswersCounted(sum(answers * count for answers, _, count in found), least, most)
 
 
 def _open_questions(connection: sa.Connection, folder: CampaignFolder) -> list[tuple[int, bool, int]]:

@@ -70,7 +70,7 @@ Kind = Literal["grade", "prefer", "order", "lists"]
 
 _MEANING = "the answers so far would mean something else"
 _SAMPLE = "it decides what was sampled, and so what is guaranteed"
-_PREDICTION = "the predictions that questions were chosen by rest on it, and none may be chosen by its results"
+_PREDICTION = "questions were chosen with its predictions, and a predictor must not be chosen by its results"
 FROZEN: Mapping[str, str] = {
     "format": "it is the layout of the file",
     "id": "it is how the store knows the campaign",
@@ -320,7 +320,7 @@ def refuse_frozen(before: Settings, after: Settings, path: str | os.PathLike[str
                 continue
             expected = f"{_said(old[lost])} as run {lost + 1} of inputs.runs"
             got = _said(new[lost]) if lost < len(new) else counted(len(new), "run")
-            hint = "new runs go to the end of the list; a system leaves by an event, not by taking its run away"
+            hint = "new runs go to the end of the list; 'earmark withdraw' removes a system; its run stays in the list"
             key = (*key, lost)
         elif one.setting in frozen and not _same(old, new):
             expected, got = f"{_said(old)} as {one.setting}", _said(new)

@@ -8,8 +8,6 @@ refused. Sounds and pictures are not part of it; they are where they were, and a
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from earmark.data.log import AnswerLog
 from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store.address import DATABASE, keep_password, store_url, with_store
 from earmark.store.database import Database
-from earmark.store.folder import CampaignFolder, refuse_taken
+from earmark.store.folder import CampaignFolder, drafted, move_draft, refuse_taken
 from earmark.store.inputs import FOLDER as INPUTS
 from earmark.store.migrate import current_version, migrate
 from earmark.store.migrate import run as run_migration
@@ -212,12 +210,9 @@ def restore(path: Path, target: Path, *, store: str | None = None) -> Copied:
         If the file is no backup or is damaged.
     """
     refuse_taken(target)
-    draft = target.parent / f".{target.name}-{os.getpid()}.draft"
-    shutil.rmtree(draft, ignore_errors=True)
-    try:
-        with _opened(path) as archive:
-            contents = _contents(archive, path)
-            draft.mkdir(mode=0o700, parents=True)
+    with _opened(path) as archive:
+        contents = _contents(archive, path)
+        with drafted(target) as draft:
             _unpack(archive, draft, path)
             settings = Settings.read(draft / NAME)
             settings = with_store(settings, store)
@@ -228,12 +223,7 @@ def restore(path: Path, target: Path, *, store: str | None = None) -> Copied:
                 copied = _load(database, archive, contents, settings.id, path)
             finally:
                 database.close()
-        if target.exists():
-            target.rmdir()
-        draft.rename(target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
+            move_draft(draft, target)
     return copied
 
 

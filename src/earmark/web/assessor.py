@@ -335,7 +335,7 @@ def _standing(who: Visitor, campaign: WebCampaign) -> sessions.Standing:
     known = sessions.standing_of(campaign, who.link)
     stage = sessions.stage_of(campaign, who, known)
     if stage in ("consent", "questionnaire"):
-        raise ApiError(409, "something comes first: load the page again", code=stage)
+        raise ApiError(409, "another step comes first: load the page again", code=stage)
     return known
 
 

@@ -118,7 +118,7 @@ def _on_earmark(request: Request, error: Exception) -> Response:
 
 def bug_response() -> JSONResponse:
     """Return what somebody sees when the mistake is ours."""
-    return error_response(500, "something went wrong on our side: try again, and tell the organiser if it stays so")
+    return error_response(500, "something went wrong on our side: try again, or tell the organiser if it happens again")
 
 
 def route_of(scope: Scope) -> str:

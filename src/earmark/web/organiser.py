@@ -23,7 +23,7 @@ from earmark.store.stored import StoredCampaign
 from earmark.store.transfer import backup
 from earmark.web import organiser_actions, paying
 from earmark.web.answers_shown import shown_answers
-from earmark.web.catalogue import chosen_language, words
+from earmark.web.catalogue import ENGLISH, chosen_language, words
 from earmark.web.context import WebCampaign
 from earmark.web.errors import ApiError
 from earmark.web.happened import shown_changes, shown_reports
@@ -31,6 +31,7 @@ from earmark.web.live import Live
 from earmark.web.reports import campaign_report
 from earmark.web.security import campaign_of, is_signed_in, organiser
 from earmark.web.settings_form import shown_settings
+from earmark.web.translation import translated_state
 from earmark.web.watch import Watcher
 
 router = APIRouter(tags=["organiser"])
@@ -100,9 +101,12 @@ for _name in PAGES:
 
 
 @router.get("/api/organise/state")
-def state(request: Request, campaign: Organised) -> JSONResponse:
-    """Return what the dashboard shows."""
-    shown = watcher_of(request).state()
+def state(
+    request: Request, campaign: Organised, language: Annotated[str, Query(max_length=20)] = ENGLISH
+) -> JSONResponse:
+    """Return what the dashboard shows, with its sentences in a language."""
+    watcher = watcher_of(request)
+    shown = translated_state(watcher.state(), chosen_language(language, ENGLISH), watcher.look().systems)
     return JSONResponse(shown | {"settings_problem": campaign.problem_with_settings})
 
 
@@ -116,7 +120,7 @@ def forecast(request: Request, campaign: Organised) -> dict[str, Any]:
     if watcher.look().hidden:
         raise ApiError(409, "the ranking is hidden until the campaign is closed", code="hidden")
     if campaign.settings.kind != "grade":
-        raise ApiError(409, "only campaigns of grades can look ahead")
+        raise ApiError(409, "there are forecasts for campaigns of kind grade only")
 
     def read() -> StoredCampaign:
         # Where the worker runs in this process, most of the work is done.

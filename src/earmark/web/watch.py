@@ -101,7 +101,7 @@ class Watcher:
         with self._looking_ahead:
             campaign = read()
             if not campaign.ready:
-                raise ParameterError("too little is judged to look ahead")
+                raise ParameterError("there are too few judgments for a forecast")
             known = self.look().ahead
             if known is not None and known["judged"] == campaign.judged:
                 return {name: known[name] for name in ("judged", "said")}

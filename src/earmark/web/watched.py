@@ -85,6 +85,11 @@ class Watched:
         return {} if self.estimate is None else self.estimate.body
 
     @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems that the newest estimate is about."""
+        return tuple(str(row["system"]) for row in self.body.get("systems") or ())
+
+    @property
     def ahead(self) -> dict[str, Any] | None:
         """What somebody looked ahead at last, as :mod:`earmark.store.forecasts` keeps it; None where it is hidden."""
         found: dict[str, Any] | None = None if self.hidden else self.body.get("ahead")

@@ -1,7 +1,7 @@
 r"""Which pair of documents to ask about next.
 
 ==================  ====================================================================================================
-``random``          every candidate pair with the same probability, as SRBENCH did
+``random``          every candidate pair with the same probability, as Stupar and Michel (2013) did
 ``told-apart``      the same among pairs that some two systems order differently, or that count for one of them alone
 ``adaptive``        the pair whose answers are expected to reduce the variance of the differences of systems most
 ==================  ====================================================================================================

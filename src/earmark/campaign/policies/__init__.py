@@ -3,11 +3,11 @@ r"""What to judge next: policies give every unjudged item a priority and propose
 ==================  ====================================================================================================
 ``mtc``             :math:`w_i = \sum_{A<B} (W_{Ai} - W_{Bi})^2`: for average gain, the number of pairs told apart
 ``mtc-undecided``   the same over pairs whose confidence is below the target only, in proportion to their confidence
-                    :math:`C_{AB}` (MTC, section 3.4) or, as ``mtc-undecided:doubt``, to :math:`1 - C_{AB}`
+                    :math:`C_{AB}` (Urbano and Schedl 2013, 3.4) or, as ``mtc-undecided:doubt``, to :math:`1 - C_{AB}`
 ``absolute``        :math:`\sum_A W_{Ai}^2\, Var[G_i]`: how much variance of the systems' own scores it takes away
 ``random``          all the same
 ``balanced``        first what systems with a few judgments lack to have ten, then as ``mtc``;
-                    ``balanced:random`` is the selection of BIAS, ``balanced:20`` asks for twenty
+                    ``balanced:random`` is the selection of Buckers (2021), ``balanced:20`` asks for twenty
 ``proportional``    a sample with known probabilities (:mod:`earmark.campaign.policies.proportional`)
 ==================  ====================================================================================================
 
@@ -22,9 +22,9 @@ marked as part of a sample with known probabilities.
 
 References
 ----------
-MTC: J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
+J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
 retrieval systems. Int. J. Multimedia Information Retrieval 2, 59-70; section 3.4.
-BIAS: Buckers (2021), on overconfidence and bias in low-cost evaluation; sections 2.2.3 and 3.3.
+Buckers (2021), on overconfidence and bias in low-cost evaluation; sections 2.2.3 and 3.3.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from earmark.errors import ParameterError
 @POLICIES.register
 @dataclass(frozen=True)
 class MTC(Policy):
-    """Judge what tells the most pairs of systems apart: :func:`pairs_told_apart`, MTC Eq. 8.
+    """Judge the items that separate the most pairs of systems: :func:`pairs_told_apart`, Urbano2013, Eq. 8.
 
     Priorities are in units of the largest weight: for average gain they are the numbers of pairs.
     """
@@ -49,8 +49,8 @@ class MTCUndecided(Policy):
     Parameters
     ----------
     weighting : {"confidence", "doubt"}
-        An undecided pair counts in proportion to its confidence, as MTC's section 3.4 suggests (those nearest to their
-        decision first), or to one minus it (those farthest from it first).
+        An undecided pair counts in proportion to its confidence, as Urbano2013 suggests in section 3.4 (those nearest
+        to their decision first), or to one minus it (those farthest from it first).
     """
 
     name: ClassVar[str] = "mtc-undecided"
@@ -88,7 +88,7 @@ class MTCUndecided(Policy):
 class Absolute(Policy):
     """Judge what takes the most variance from the systems' own scores: :func:`variance_taken_away`.
 
-    An item counts for every system that retrieved it, more at a rank that counts more (BIAS, section 2.2.3). Priorities
+    An item counts for every system that retrieved it, more at a rank that counts more (Buckers2021, 2.2.3). Priorities
     are in units of squared scores.
     """
 
@@ -119,7 +119,7 @@ Rest = Literal["mtc", "random"]
 class Balanced(Policy):
     """See to it that a system has a minimum of judgments or none, and otherwise judge by another policy.
 
-    A system's average gain is unstable when it rests on a few judgments (BIAS, section 3.3). While some system has
+    A system's average gain is unstable when it rests on a few judgments (Buckers2021, 3.3). While some system has
     judgments but fewer than the minimum, judge an item of such a system: the one after which systems together lack the
     fewest judgments. That counts what the item would make systems lack that had no judgments until then; among equals
     the other policy decides. A system with fewer items than the minimum needs all of them judged. A system has
@@ -132,7 +132,7 @@ class Balanced(Policy):
     minimum : int
         How many judgments of a system are enough, 1 or more.
     then : {"mtc", "random"}
-        What decides while no system lacks judgments. BIAS judges at random.
+        What decides while no system lacks judgments. Buckers2021 judges at random.
     """
 
     name: ClassVar[str] = "balanced"

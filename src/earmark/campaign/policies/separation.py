@@ -1,18 +1,18 @@
 r"""How much an item would tell if it were judged: the formulas behind policies.
 
 With :math:`W` (systems × items) holding what a gain adds to the score of every system, judging item :math:`i` settles
-its share :math:`(W_{Ai} - W_{Bi})\, G_i` of the difference between systems A and B. MTC counts the pairs of systems
-that an item tells apart (Eq. 8); where ranks are discounted, the same sum of squares weighs every pair by how far the
-item tells it apart. For scores of systems by themselves, what counts is how many systems retrieved the item, how high,
-and how uncertain its gain is (BIAS, section 2.2.3).
+its share :math:`(W_{Ai} - W_{Bi})\, G_i` of the difference between systems A and B. Urbano and Schedl (2013) count the
+pairs of systems that an item tells apart (Eq. 8); where ranks are discounted, the same sum of squares weighs every pair
+by how far the item tells it apart. For scores of systems by themselves, what counts is how many systems retrieved the
+item, how high, and how uncertain its gain is (Buckers 2021, section 2.2.3).
 
 Sums over pairs of systems are worked out as quadratic forms, never pair by pair.
 
 References
 ----------
-MTC: J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
+J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
 retrieval systems. Int. J. Multimedia Information Retrieval 2, 59-70; section 3.4.
-BIAS: Buckers (2021), on overconfidence and bias in low-cost evaluation; section 2.2.3.
+Buckers (2021), on overconfidence and bias in low-cost evaluation; section 2.2.3.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROUNDING = 2.0**-40
 
 
 def pairs_told_apart(weights: Sparse) -> Floats:
-    r"""Sum over all pairs of systems how far every item tells them apart; MTC, Eq. 8.
+    r"""Sum over all pairs of systems how far every item tells them apart; Urbano2013, Eq. 8.
 
     .. math:: w_i = \sum_{A<B} (W_{Ai} - W_{Bi})^2 = S \sum_A W_{Ai}^2 - \Bigl(\sum_A W_{Ai}\Bigr)^2
 

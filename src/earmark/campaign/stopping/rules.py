@@ -1,7 +1,7 @@
 r"""When to stop judging.
 
 ==================  ====================================================================================================
-``mean:0.95``       the mean confidence over pairs of systems is at least .95: MTC's confidence in the ranking
+``mean:0.95``       the mean confidence over pairs of systems is at least .95, as in Urbano and Schedl (2013)
 ``min:0.95``        every pair has a confidence of at least .95
 ``decided:0.9``     nine in ten pairs have a confidence of at least .95; ``decided:0.9@0.99`` for another confidence
 ``top:1``           the best system is known with a confidence of at least .95; ``top:3`` the best three, in any order;
@@ -14,8 +14,8 @@ r"""When to stop judging.
 Conventions:
 
 - *Everything judged* always stops: there is nothing left to ask.
-- *Reaching is enough*: a rule stops at its target, not only beyond it. MTC says so in section 3.3 (:math:`C_{AB} \ge`
-  95%), while its Algorithm 1 goes on at equality.
+- *Reaching is enough*: a rule stops at its target, not only beyond it. Urbano and Schedl say so in section 3.3
+  (:math:`C_{AB} \ge` 95%), while its Algorithm 1 goes on at equality.
 - *Pairs that cannot differ* have no part in any rule. Where no pair is left, as with one system alone, there is no
   confidence to reach, and judging goes on until everything is judged.
 - *A margin of indifference* :math:`m` makes near-ties decidable: in place of the confidence in the sign, what counts is
@@ -28,9 +28,9 @@ Nothing here compares with NaN: a state that holds one where it matters is refus
 
 References
 ----------
-MTC: J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
+J. Urbano, M. Schedl (2013). Minimal test collections for low-cost evaluation of audio music similarity and
 retrieval systems. Int. J. Multimedia Information Retrieval 2, 59-70; sections 3.3 and 3.4.
-BIAS: Buckers (2021), on overconfidence and bias in low-cost evaluation; section 2.2, on when to stop.
+Buckers (2021), on overconfidence and bias in low-cost evaluation; section 2.2, on when to stop.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ConfidenceRule(StopRule):
 @STOP_RULES.register
 @dataclass(frozen=True)
 class MeanConfidence(ConfidenceRule):
-    """Stop when the mean confidence over pairs is at least the target; MTC, Algorithm 1."""
+    """Stop when the mean confidence over pairs is at least the target; Urbano2013, Algorithm 1."""
 
     name: ClassVar[str] = "mean"
     form: ClassVar[str] = "mean:0.95"
@@ -125,7 +125,7 @@ class MeanConfidence(ConfidenceRule):
 @STOP_RULES.register
 @dataclass(frozen=True)
 class MinConfidence(ConfidenceRule):
-    """Stop when every pair has at least the target confidence; MTC, section 3.4."""
+    """Stop when every pair has at least the target confidence; Urbano2013, section 3.4."""
 
     name: ClassVar[str] = "min"
     form: ClassVar[str] = "min:0.95"
@@ -247,7 +247,7 @@ class TopSystems(StopRule):
 @STOP_RULES.register
 @dataclass(frozen=True)
 class IntervalWidth(StopRule):
-    """Stop when no system's interval is wider than allowed; BIAS's acceptable error of an estimated score."""
+    """Stop when no system's interval is wider than allowed; the acceptable error of a score in Buckers2021."""
 
     name: ClassVar[str] = "width"
     form: ClassVar[str] = "width:0.05"

@@ -19,9 +19,9 @@ def example_path(name: str) -> Path:
     Parameters
     ----------
     name : str
-        Its file name: ``cover-prototypes.csv`` holds COVER's prototype answers (Serra2007, Table 1, with the ranks
+        Its file name: ``cover-prototypes.csv`` holds the prototype answers of Serra2007 (Table 1, with the ranks
         of its fifth answer corrected to those its Table 2 was computed from); ``srbench.toml`` is a benchmark of
-        preferences with the genres and image themes of SRBENCH (Stupar2013).
+        preferences with the genres and image themes of Stupar2013.
 
     Examples
     --------

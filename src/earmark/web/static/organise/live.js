@@ -45,7 +45,7 @@ export function watch(show) {
   async function refresh() {
     fetched = Date.now();
     try {
-      const state = await get("/api/organise/state");
+      const state = await get(`/api/organise/state?language=${document.documentElement.lang || "en"}`);
       shownTime = new Date();
       setLost(false);
       tell();

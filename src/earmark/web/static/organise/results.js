@@ -27,7 +27,17 @@ function show(state) {
   showPictures(state);
   const notes = state.notes ?? [];
   $("notes").hidden = !notes.length;
-  $("notes").replaceChildren(...notes.map((note) => h("li", { lang: "en" }, note)));
+  $("notes").replaceChildren(...notes.map((note) => h("li", { lang: english(state, note) }, note)));
+}
+
+/** The language of a sentence that has no translation, for whoever has the page read out; else that of the page. */
+const english = (state, text) => (state.untranslated.includes(text) ? "en" : null);
+
+/** Put a sentence of an estimate into an element, marked where it is not in the language of the page. */
+function tell(element, state, text, shown = text) {
+  if (english(state, text)) element.lang = "en";
+  else element.removeAttribute("lang");
+  say(element, shown);
 }
 
 function showBanner(state) {
@@ -55,20 +65,16 @@ function showVerdict(state) {
   const nothing = state.unjudged ? "verdict_unjudged" : "verdict_none";
   const none = verdict?.early ? t("early_title") : t(state.estimated ? nothing : "verdict_starting");
   const words = state.hidden ? t("hidden_title") : (verdict?.headline ?? none);
-  // Verdicts are said in English; the page says so to whoever reads it out.
-  if (verdict?.headline && !state.hidden) headline.lang = "en";
+  if (!state.hidden && english(state, verdict?.headline)) headline.lang = "en";
   else headline.removeAttribute("lang");
   const names = (state.ranking?.rows ?? []).map((row) => row.system);
   write(headline, names.some((name) => words.startsWith(name)) ? words : capital(words), names);
-  const put = (id, text, lang) => {
+  const put = (id, text) => {
     $(id).hidden = !text;
-    if (lang) $(id).lang = lang;
-    say($(id), text ?? "");
+    tell($(id), state, text ?? "");
   };
-  if (state.hidden || verdict?.early) {
-    put("summary", state.hidden ? t("hidden_text") : early(state, verdict));
-    $("summary").removeAttribute("lang");
-  } else put("summary", verdict?.summary, "en");
+  if (state.hidden || verdict?.early) put("summary", state.hidden ? t("hidden_text") : early(state, verdict));
+  else put("summary", verdict?.summary);
   put("safe", verdict ? safety(state, verdict) : "");
   put("basis", verdict?.basis && !verdict.early ? basis(verdict) : "");
   // The worker concludes within seconds; where it does not, the page must not look newer than it is.
@@ -76,7 +82,7 @@ function showVerdict(state) {
   put("stale", behind ? t("live_stale", { time: time(state.estimated) }) : "");
   const neighbours = verdict?.neighbours ?? [];
   $("neighbours").hidden = neighbours.length < 2;
-  fillList($("neighbours-rows"), neighbours);
+  fillList($("neighbours-rows"), neighbours, state);
 }
 
 /** When intervals come; in a small study, not before everything is judged. */
@@ -111,11 +117,11 @@ function write(element, text, names) {
 
 const capital = (text) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
 
-function fillList(list, said) {
+function fillList(list, said, state) {
   const shown = JSON.stringify(said);
   if (list.dataset.shown === shown) return;
   list.dataset.shown = shown;
-  list.replaceChildren(...said.map((one) => h("li", { class: one.kind, lang: "en" }, one.text)));
+  list.replaceChildren(...said.map((one) => h("li", { class: one.kind, lang: english(state, one.text) }, one.text)));
 }
 
 /* ---- numbers ---- */
@@ -219,7 +225,7 @@ function showAhead(state) {
   const told = state.ahead;
   $("ahead-said").hidden = !told;
   if (!told) return;
-  say($("ahead-said"), told.said);
+  tell($("ahead-said"), state, told.said);
   say($("ahead-note"), t("ahead_when", { count: count(told.judged) }));
   say($("forecast-caption"), t("ahead_caption"));
 }
@@ -292,8 +298,7 @@ function showGuarantee(state) {
   const told = state.guarantee;
   $("guarantee-card").hidden = !told;
   if (!told) return;
-  $("guarantee-said").lang = "en";
-  say($("guarantee-said"), told.said ? `${capital(told.said)}.` : "");
+  tell($("guarantee-said"), state, told.said ?? "", told.said ? `${capital(told.said)}.` : "");
   say($("guarantee-caption"), t("guarantee_caption"));
   fill($("guarantee-rows"), told.rows, (row) => row.system, [
     { head: true, of: (row) => row.system },
