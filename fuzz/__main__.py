@@ -31,11 +31,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         templates = make_templates(Path(work).resolve() / "templates")
         limit_memory()
         keep = options.keep.resolve()
-        for name, failure in run_inputs(
+        for name, code, failure in run_inputs(
             options.seed, numbers, templates, keep, seconds=options.seconds_each, until=until
         ):
             tally.inputs += 1
             tally.commands[name] += 1
+            tally.succeeded[name] += code == 0
             if failure is not None:
                 tally.failures.append(failure)
                 way = f"{name}: {failure.problems[0].signature}"
@@ -44,12 +45,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
                     print(failure, flush=True)
             if tally.inputs % 1000 == 0:
                 print(f"{tally.inputs:,} inputs, {len(tally.failures):,} failed", file=sys.stderr, flush=True)
+    if options.counts:
+        for name, called in sorted(tally.commands.items()):
+            print(f"{name:22} {called:6,} inputs, {tally.succeeded[name] / called:4.0%} with exit code 0")
     for way, times in ways.most_common():
         print(f"{times:6,} × {way}")
     left_out = ", ".join(LEFT_OUT)
     print(
         f"{tally.inputs:,} inputs of seed {options.seed}, {len(tally.commands)} commands (without {left_out}): "
-        f"{len(tally.failures):,} failed" + (f", kept in {keep}" if tally.failures else "")
+        f"{tally.succeeded.total():,} with exit code 0, {len(tally.failures):,} failed"
+        + (f", kept in {keep}" if tally.failures else "")
     )
     return 1 if tally.failures else 0
 
@@ -61,6 +66,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, metavar="T", help="stop after so many seconds")
     parser.add_argument("--only", type=int, metavar="I", help="run the input of this number alone")
     parser.add_argument("--seconds-each", type=float, default=10, metavar="T", help="computing time of one input")
+    parser.add_argument("--counts", action="store_true", help="say how often each command was called and succeeded")
     parser.add_argument(
         "--keep", type=Path, default=Path(tempfile.gettempdir()) / "earmark-fuzz", metavar="DIR",
         help="the folder for inputs that fail",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
@@ -113,7 +114,7 @@ def _refusal(case: Case) -> str | None:
 def _draw_lists(
     systems: list[str], queries: list[str], documents: list[str], rng: Random
 ) -> dict[tuple[str, str], list[reference.Scored]]:
-    pools = (
+    pools: tuple[Callable[[], float], ...] = (
         lambda: float(rng.randint(0, 3)),
         lambda: rng.uniform(-1, 1),
         lambda: rng.choice((16777216.0, 16777217.0, 0.1, 0.10000000001, 1e-42, 0.0, -0.0, 1e30)),

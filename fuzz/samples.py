@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -49,11 +50,11 @@ def parquet(header: str, rows: Sequence[Row]) -> bytes:
 # ---- runs and ground truth -------------------------------------------------------------------------------------------
 
 
-def _results(rng: Random) -> list[tuple[str, str, str, int, float]]:
+def _results(rng: Random, systems: Sequence[str]) -> list[tuple[str, str, str, int, float]]:
     depth = rng.choice((1, 3, 5, 5, 5, 10))
     return [
         (system, query, document, rank, round(10 - rank + rng.choice((0, 0.25)), 2))
-        for system in SYSTEMS[: rng.choice((1, 2, 3, 3, 3))]
+        for system in systems[: rng.choice((1, 2, 3, 3, 3))]
         for query in QUERIES
         for rank, document in enumerate(rng.sample(DOCUMENTS, depth), start=1)
     ]
@@ -61,7 +62,16 @@ def _results(rng: Random) -> list[tuple[str, str, str, int, float]]:
 
 def run(rng: Random) -> File:
     """Return runs in any format."""
-    rows = _results(rng)
+    rows = _results(rng, SYSTEMS)
+    return _written(rows, rng)
+
+
+def other_run(rng: Random) -> File:
+    """Return the run of a system that no other file has."""
+    return _written(_results(rng, (f"new{rng.randrange(1000)}",)), rng)
+
+
+def _written(rows: Sequence[tuple[str, str, str, int, float]], rng: Random) -> File:
     trec = lines([(q, "Q0", d, rank, score, s) for s, q, d, rank, score in rows], " ")
     named = "system query document rank score"
     return rng.choice(
@@ -73,8 +83,9 @@ def run(rng: Random) -> File:
             lambda: ("semicolons.csv", table(named, rows, ";")),
             lambda: ("run.parquet", parquet(named, rows)),
             lambda: ("run.txt.gz", gzip.compress(trec, mtime=0)),
-            lambda: ("run.jsonl", json_lines(named, rows)),
         )
+        if rng.random() < 0.97
+        else (lambda: ("run.jsonl", json_lines(named, rows)),)
     )()
 
 
@@ -108,8 +119,9 @@ def judgments(rng: Random) -> File:
             lambda: ("answers.csv", table(named, several)),
             lambda: ("answers.parquet", parquet(named, several)),
             lambda: ("judgments.qrels.gz", gzip.compress(qrels, mtime=0)),
-            lambda: ("judgments.jsonl", json_lines("query document gain", rows)),
         )
+        if rng.random() < 0.97
+        else (lambda: ("judgments.jsonl", json_lines("query document gain", rows)),)
     )()
 
 
@@ -175,7 +187,7 @@ def matrix(rng: Random) -> File:
 
 def ids(rng: Random) -> File:
     """Return the documents of rows, one a line."""
-    names = rng.choice((DOCUMENTS, (*DOCUMENTS, *QUERIES), DOCUMENTS[:3]))
+    names = rng.choice((DOCUMENTS, DOCUMENTS, DOCUMENTS, DOCUMENTS, DOCUMENTS, DOCUMENTS[:3], (*DOCUMENTS, *QUERIES)))
     return "ids.txt", lines([(name,) for name in names])
 
 
@@ -192,7 +204,8 @@ def predictions(rng: Random) -> File:
 
 
 def _choices(rng: Random) -> list[Row]:
-    pairs = [(q, *rng.sample(DOCUMENTS, 2)) for q in QUERIES for _ in range(rng.choice((1, 3, 5)))]
+    every = list(combinations(DOCUMENTS, 2))
+    pairs = [(q, *pair) for q in QUERIES for pair in rng.sample(every, rng.choice((1, 3, 5)))]
     return [(*pair, who, rng.choice(("a", "b", "same")), rng.choice((1, 1, 2)), rng.choice(("a", "", "", "")), "main")
             for pair in pairs for who in ASSESSORS]  # fmt: skip
 
@@ -242,8 +255,13 @@ def themes(rng: Random) -> File:
 
 def crowd_results(rng: Random) -> File:
     """Return what a crowdsourcing platform delivers."""
-    rows = [(f"h{n}", who, "Approved", *row[:3], row[4], 12) for n, row in enumerate(_choices(rng)) for who in row[3:4]]
-    named = "HITId WorkerId AssignmentStatus Input.query Input.a Input.b Answer.choice WorkTimeInSeconds"
+    said = {"a": "left", "b": "right"}
+    rows = [
+        (f"h{n}", who, "Approved", *row[:3], said.get(str(row[4]), row[4]), 12)
+        for n, row in enumerate(_choices(rng))
+        for who in row[3:4]
+    ]
+    named = "HITId WorkerId AssignmentStatus Input.query Input.left Input.right Answer.choice WorkTimeInSeconds"
     return "results.csv", table(named, rows)
 
 
@@ -308,7 +326,21 @@ def sound(rng: Random) -> File:
 KINDS: dict[str, Maker] = {
     one.__name__: one
     for one in (
-        *(run, judgments, cliques, groups, metadata, teams, content, matrix, ids, predictions, preferences, lists),
+        *(
+            run,
+            other_run,
+            judgments,
+            cliques,
+            groups,
+            metadata,
+            teams,
+            content,
+            matrix,
+            ids,
+            predictions,
+            preferences,
+            lists,
+        ),
         *(rankings, candidates, traps, themes, crowd_results, benchmark, songs, prototypes, text, questionnaire),
         *(training, media_map, sound),
     )
@@ -326,10 +358,11 @@ TAKES: dict[str, tuple[str, ...]] = {
     "content_ids": ("ids",),
     "model": ("ordinal_model", "hierarchical_model"),
     "candidates": ("candidates",),
+    "add: runs": ("other_run",),
     "import: files": ("judgments", "preferences", "lists", "rankings", "package"),
     "preferences lists: files": ("lists",),
-    "crowd groups: files": ("preferences", "rankings"),
-    "files": ("preferences", "preferences", "judgments", "campaign"),
+    "crowd groups: files": ("preferences", "preferences", "preferences", "rankings"),
+    "files": ("preferences", "preferences", "preferences", "judgments", "campaign"),
     "file": ("backup",),
     "results": ("crowd_results",),
     "questions": ("pair_questions",),

@@ -6,7 +6,6 @@ import faulthandler
 import json
 import resource
 import shlex
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -36,6 +35,8 @@ class Tally:
     ----------
     inputs : int
         How many were run.
+    succeeded : Counter
+        By command, how many ended with exit code 0; a command that never does is hardly tested.
     commands : Counter
         How many of them called each command.
     failures : list of Failure
@@ -43,6 +44,7 @@ class Tally:
     """
 
     inputs: int = 0
+    succeeded: Counter[str] = field(default_factory=Counter)
     commands: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
 
@@ -58,12 +60,28 @@ class Failure:
     folder: Path
 
     def __str__(self) -> str:
-        said = "\n".join(f"  {one.kind}: {one.detail.strip()}" for one in self.problems)
+        said = "\n".join(f"  {one.kind}: {shown(one.detail.strip())}" for one in self.problems)
         return (
             f"FAILED: input {self.number} of seed {self.seed}\n{said}\n"
             f"  repeat: python -m fuzz --seed {self.seed} --only {self.number}\n"
-            f"  or:     cd {shlex.quote(str(self.folder))} && earmark {shlex.join(self.drawn.line)}\n"
+            f"  or:     cd {quoted(str(self.folder))} && earmark {' '.join(map(quoted, self.drawn.line))}\n"
         )
+
+
+def shown(text: str) -> str:
+    """Return a text without anything that a terminal would obey."""
+    return "".join(one if one.isprintable() or one == "\n" else f"\\u{ord(one):04x}" for one in text)
+
+
+def quoted(word: str) -> str:
+    """Return a word as a shell takes it, without anything that a terminal would not show as it is."""
+    if word.isprintable():
+        return shlex.quote(word)
+    parts = (
+        one if one.isprintable() and one not in "\\'" else "".join(f"\\x{byte:02x}" for byte in one.encode())
+        for one in word
+    )
+    return f"$'{''.join(parts)}'"
 
 
 def draw(seed: int, number: int, templates: Templates) -> tuple[str, Input]:
@@ -77,8 +95,8 @@ def draw(seed: int, number: int, templates: Templates) -> tuple[str, Input]:
 
 def run_inputs(
     seed: int, numbers: Sequence[int], templates: Templates, keep: Path, *, seconds: float, until: float | None = None
-) -> Iterator[tuple[str, Failure | None]]:
-    """Run the inputs of these numbers and yield, for each, its command and how it failed, if it did.
+) -> Iterator[tuple[str, int | None, Failure | None]]:
+    """Run the inputs of these numbers and yield, for each, its command, its exit code and how it failed, if it did.
 
     Parameters
     ----------
@@ -102,10 +120,11 @@ def run_inputs(
             break
         name, drawn = draw(seed, number, templates)
         current.write_text(json.dumps({"seed": seed, "number": number, "line": drawn.line}))
-        faulthandler.dump_traceback_later(seconds * _LAST_RESORT, exit=True, file=sys.__stderr__)
-        problems = run_trial(drawn, templates.folder.parent / "running", seconds=seconds)
+        faulthandler.dump_traceback_later(seconds * _LAST_RESORT, exit=True)
+        outcome = run_trial(drawn, templates.folder.parent / "running", seconds=seconds)
         faulthandler.cancel_dump_traceback_later()
-        yield name, _kept(seed, number, drawn, problems, keep) if problems else None
+        failed = _kept(seed, number, drawn, outcome.problems, keep) if outcome.problems else None
+        yield name, outcome.code, failed
     current.unlink(missing_ok=True)
 
 

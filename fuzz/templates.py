@@ -5,6 +5,7 @@ They are made once at the start of a session, by the commands that make them, an
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -96,9 +97,12 @@ def make_templates(folder: Path) -> Templates:
     _run("import", campaigns[0], few, "--assessor", "ann")
     _run("next", campaigns[0], "-o", files["package"], "--assessor", "bob")
     _run("import", campaigns[1], chosen)
+    closed = folder / "closed"
+    shutil.copytree(campaigns[0], closed)
+    _run("close", closed)
     _run("export", campaigns[0], "--what", "log", "-o", files["log"])
     _run("backup", campaigns[0], "-o", files["backup"])
-    return Templates(folder, files, campaigns)
+    return Templates(folder, files, (*campaigns, closed))
 
 
 def _run(*arguments: object) -> None:

@@ -37,8 +37,16 @@ class Problem:
         return f"{self.kind} at {':'.join(places[-1])}" if places else f"{self.kind}: {self.detail[:80]}"
 
 
-def run_trial(drawn: Input, folder: Path, *, seconds: float = 10.0) -> list[Problem]:
-    """Write the files of an input into a new folder, run its command there, and return what is wrong.
+@dataclass(frozen=True)
+class Outcome:
+    """The exit code of an input, None if it had none, and what is wrong."""
+
+    code: int | None
+    problems: tuple[Problem, ...]
+
+
+def run_trial(drawn: Input, folder: Path, *, seconds: float = 10.0) -> Outcome:
+    """Write the files of an input into a new folder, run its command there, and check what happened.
 
     Parameters
     ----------
@@ -59,7 +67,7 @@ def run_trial(drawn: Input, folder: Path, *, seconds: float = 10.0) -> list[Prob
             problems += _check_files(drawn, called.code, before, _content(folder))
             if drawn.check is not None:
                 problems += [Problem("wrong value", said) for said in drawn.check(called.code, called.out)]
-        return problems
+        return Outcome(called.code, tuple(problems))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
