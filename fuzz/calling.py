@@ -70,9 +70,17 @@ def call(line: Sequence[str], folder: Path, *, seconds: float) -> Called:
     escaped += [
         (f"warning {one.category.__name__}", f'File "{one.filename}", line {one.lineno}: {one.message}')
         for one in warned
-        if not issubclass(one.category, ResourceWarning)
+        if not _is_of_others(one)
     ]
     return Called(code, _said(out), _said(err), tuple(escaped))
+
+
+def _is_of_others(one: warnings.WarningMessage) -> bool:
+    """Tell whether a warning is for those who write other libraries, and is not shown to whoever uses them."""
+    if issubclass(one.category, ResourceWarning):
+        # It names the line at which Python happened to collect garbage.
+        return True
+    return issubclass(one.category, DeprecationWarning | PendingDeprecationWarning) and "/earmark/" not in one.filename
 
 
 def _said(stream: io.TextIOWrapper) -> str:

@@ -92,7 +92,7 @@ def draw_case(rng: Random) -> Input:
     truth = _write_judgments(said, drawn, rule, rng)
     if rule != "mean":
         drawn.line += ["--aggregate", rule]
-    measures = tuple(rng.sample(MEASURES, rng.randint(1, 6)))
+    measures = tuple(rng.sample(MEASURES, min(rng.randint(1, 6), len(MEASURES))))
     missing = rng.choice(("zero", "zero", "drop"))
     scale = "binary" if top == 1 else f"0..{top}"
     drawn.line += ["--scale", scale, "--missing", missing, "--per-query", "--format", "jsonl"]

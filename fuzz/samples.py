@@ -74,19 +74,17 @@ def other_run(rng: Random) -> File:
 def _written(rows: Sequence[tuple[str, str, str, int, float]], rng: Random) -> File:
     trec = lines([(q, "Q0", d, rank, score, s) for s, q, d, rank, score in rows], " ")
     named = "system query document rank score"
-    return rng.choice(
-        (
-            lambda: ("run.txt", trec),
-            lambda: ("run.tsv", lines([row[:3] for row in rows])),
-            lambda: ("run.csv", table(named, rows)),
-            lambda: ("named.tsv", table(named, rows, "\t")),
-            lambda: ("semicolons.csv", table(named, rows, ";")),
-            lambda: ("run.parquet", parquet(named, rows)),
-            lambda: ("run.txt.gz", gzip.compress(trec, mtime=0)),
-        )
-        if rng.random() < 0.97
-        else (lambda: ("run.jsonl", json_lines(named, rows)),)
-    )()
+    usual = (
+        ("run.txt", trec),
+        ("run.tsv", lines([row[:3] for row in rows])),
+        ("run.csv", table(named, rows)),
+        ("named.tsv", table(named, rows, "\t")),
+        ("semicolons.csv", table(named, rows, ";")),
+        ("run.parquet", parquet(named, rows)),
+        ("run.txt.gz", gzip.compress(trec, mtime=0)),
+    )
+    # No format of ours, but one that people try.
+    return rng.choice(usual) if rng.random() < 0.97 else ("run.jsonl", json_lines(named, rows))
 
 
 def json_lines(header: str, rows: Sequence[Row]) -> bytes:
@@ -111,18 +109,16 @@ def judgments(rng: Random) -> File:
     several = [(q, d, g, rng.choice(ASSESSORS), f"2026-01-{day % 28 + 1:02}T10:00:00Z", rng.choice(sampled), n)
                for n, (q, d, g) in enumerate(rows) for day in range(n, n + rng.choice((1, 1, 2)))]  # fmt: skip
     named = "query document gain assessor time sampled sequence"
-    return rng.choice(
-        (
-            lambda: ("judgments.qrels", qrels),
-            lambda: ("judgments.tsv", lines(rows)),
-            lambda: ("judgments.csv", table("query document gain", rows)),
-            lambda: ("answers.csv", table(named, several)),
-            lambda: ("answers.parquet", parquet(named, several)),
-            lambda: ("judgments.qrels.gz", gzip.compress(qrels, mtime=0)),
-        )
-        if rng.random() < 0.97
-        else (lambda: ("judgments.jsonl", json_lines("query document gain", rows)),)
-    )()
+    usual = (
+        ("judgments.qrels", qrels),
+        ("judgments.tsv", lines(rows)),
+        ("judgments.csv", table("query document gain", rows)),
+        ("answers.csv", table(named, several)),
+        ("answers.parquet", parquet(named, several)),
+        ("judgments.qrels.gz", gzip.compress(qrels, mtime=0)),
+    )
+    other = ("judgments.jsonl", json_lines("query document gain", rows))
+    return rng.choice(usual) if rng.random() < 0.97 else other
 
 
 def cliques(rng: Random) -> File:

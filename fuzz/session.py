@@ -6,6 +6,7 @@ import faulthandler
 import json
 import resource
 import shlex
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -120,7 +121,7 @@ def run_inputs(
             break
         name, drawn = draw(seed, number, templates)
         current.write_text(json.dumps({"seed": seed, "number": number, "line": drawn.line}))
-        faulthandler.dump_traceback_later(seconds * _LAST_RESORT, exit=True)
+        faulthandler.dump_traceback_later(seconds * _LAST_RESORT, exit=True, file=sys.__stderr__ or 2)
         outcome = run_trial(drawn, templates.folder.parent / "running", seconds=seconds)
         faulthandler.cancel_dump_traceback_later()
         failed = _kept(seed, number, drawn, outcome.problems, keep) if outcome.problems else None

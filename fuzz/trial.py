@@ -86,7 +86,11 @@ def write_files(drawn: Input, folder: Path) -> None:
 def _check_code(line: Sequence[str], code: int, out: str, err: str) -> Iterator[Problem]:
     if code not in (FINE, CHECK_FAILED, BAD_INPUT) or (code == CHECK_FAILED and "--fail-if-worse" not in line):
         yield Problem("exit code", f"{code}, with {err[-300:]!r}")
-    if code == BAD_INPUT and (not err.startswith("earmark: ") or len(err.splitlines()) != 1 or err.count("\n") != 1):
+    *notes, last = err.splitlines() or [""]
+    # Notes belong to data, such as a table of everything that is wrong.
+    if code == BAD_INPUT and not (
+        last.startswith("earmark: ") and all(out and one.startswith("note: ") for one in notes)
+    ):
         yield Problem("message", f"not one line 'earmark: …': {err[:600]!r}")
     if found := _INTERNAL.search(err):
         yield Problem("message", f"{found[0]!r} in {err[-600:]!r}")
