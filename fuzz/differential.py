@@ -86,7 +86,7 @@ def draw_case(rng: Random) -> Input:
         results = rng.choice(list(lists.values()))
         results.append((results[0][0], -99.0))
     _write_runs(lists, rankings, drawn, by_rank, rng)
-    top = rng.choice((1, 2, 3))
+    top = rng.choice((1, 2, 3, 3, 10, 100, 1000))
     said = _draw_answers(queries, documents, top, rng)
     rule = rng.choice(("mean", "median", "majority"))
     truth = _write_judgments(said, drawn, rule, rng)
@@ -179,7 +179,7 @@ def _draw_answers(queries: list[str], documents: list[str], top: int, rng: Rando
     judged = [q for q in queries if rng.random() < 0.9] or queries[:1]
     unanswered = ["asked-by-nobody"] if rng.random() < 0.3 else []
     said = [
-        (query, document, rng.choice((0, rng.randint(0, top))), who)
+        (query, document, rng.choice((0, top, rng.randint(0, top))), who)
         for query in [*judged, *unanswered]
         for document in documents
         for who in ("ann", "bob", "cat")[: rng.choice((1, 1, 2, 3))]

@@ -59,7 +59,20 @@ TEXTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "erase: name": (samples.ASSESSORS[:2], ("nobody", "")),
     "scale": (
         ("broad", "0..2", "0..3", "fine"),
-        ("binary", "0,1,2", "0..1000000", "0,nan", "3..0", "", "0..", "0,1e308"),
+        (
+            "binary",
+            "0,1,2",
+            "0..1000000",
+            "0,nan",
+            "3..0",
+            "",
+            "0..",
+            "0,1e308",
+            "0,1e-320",
+            "0,1e9",
+            "0,1e-9",
+            "0..2000",
+        ),
     ),
     "also": (("fine",), ("broad", "run.tsv,judgments.tsv", "run.tsv", ",", "a,b,c,d")),
     "predictor": (

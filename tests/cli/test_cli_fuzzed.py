@@ -129,3 +129,9 @@ def test_many_answers_to_a_question(cli: Cli, files: Files) -> None:
     assert time.process_time() - begun < 5
     said = cli("preferences", "next", files.runs, "--answers", "2000000")
     assert_refused(said, "a question takes at most 1,000 answers, got 2,000,000")
+
+
+@pytest.mark.parametrize("scale", ["0,1e308", "0,1e-320,1", "0,1e51"])
+def test_a_scale_whose_squares_are_no_numbers(cli: Cli, files: Files, scale: str) -> None:
+    said = cli("plan", files.runs, "--scale", scale, "--repeats", "1")
+    assert_refused(said, "gains above 0 are from 1e-50 to 1e+50, got ")
