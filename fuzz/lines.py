@@ -6,6 +6,7 @@ long a study goes on get small values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -258,11 +259,23 @@ def _path(command: Command, one: Parameter, drawn: Input, templates: Templates, 
 def _input_file(command: Command, one: Parameter, drawn: Input, templates: Templates, rng: Random) -> str:
     if rng.random() < 0.1 * drawn.odd:
         return rng.choice(("nowhere.csv", ".", "", "/dev/null", "*"))
-    kinds = samples.TAKES.get(f"{command.name}: {one.name}") or samples.TAKES.get(one.name) or templates.kinds
+    of = _kind_of_campaign(drawn)
+    kinds = (
+        samples.TAKES.get(f"{command.name}: {one.name}{of}")
+        or samples.TAKES.get(f"{command.name}: {one.name}")
+        or samples.TAKES.get(one.name)
+        or templates.kinds
+    )
     if one.name == "runs" and drawn.files:
         kinds = ("other_run",)
     kind = rng.choice(templates.kinds if rng.random() < 0.2 * drawn.odd else kinds)
     return _campaign(drawn, templates, rng) if kind == "campaign" else _file(kind, drawn, templates, rng)
+
+
+def _kind_of_campaign(drawn: Input) -> str:
+    """Return what the campaign of an input asks, as it stands after the name of an option that depends on it."""
+    found = re.search(rb'(?m)^kind *= *"(\w+)"', drawn.files.get("study/campaign.toml", b""))
+    return f" of {found[1].decode()}" if found else ""
 
 
 def _campaign(drawn: Input, templates: Templates, rng: Random) -> str:

@@ -135,3 +135,39 @@ def test_many_answers_to_a_question(cli: Cli, files: Files) -> None:
 def test_a_scale_whose_squares_are_no_numbers(cli: Cli, files: Files, scale: str) -> None:
     said = cli("plan", files.runs, "--scale", scale, "--repeats", "1")
     assert_refused(said, "gains above 0 are from 1e-50 to 1e+50, got ")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (1 < 2, 2), }",
+        b"{'desrX: '<f8', 'Dortr-n_order': False,'shap': (1, u)E",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (3000000000, 3000000000), }",
+        b"{'descr': [], 'fortran_order': False, 'shape': (2, 2), }",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': ('a', 2), }",
+    ],
+)
+def test_arrays_with_damaged_headers(cli: Cli, files: Files, header: bytes) -> None:
+    path, ids = files.folder / "m.npy", files.folder / "m.ids.txt"
+    ids.write_text("a\nb\n")
+    head = header.ljust(117) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(32))
+    for command in (
+        ("runs", "from-matrix", path, "--ids", ids, "-k", "1"),
+        ("rank", files.runs, "--scale", "broad", "--content", path),
+    ):
+        said = cli(*command)
+        assert_refused(said, "m.npy: expected ")
+        assert "0x" not in said.err
+
+
+def test_a_library_that_panics_about_a_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panics(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("range end index 4290 out of range for slice of length 2771")
+
+    path = tmp_path / "answers.parquet"
+    pl.DataFrame({"query": ["q"], "document": ["d"], "gain": [1]}).write_parquet(path)
+    monkeypatch.setattr("polars.read_parquet", panics)
+    said = cli("crowd", "agree", path)
+    assert_refused(said, "answers.parquet: expected a Parquet file, got a damaged one")

@@ -254,6 +254,9 @@ def _of_parquet(path: Path) -> Iterator[None]:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(expected="a Parquet file", got=str(error).split("\n")[0], path=path) from None
+    except pl.exceptions.PanicException:
+        # Where a file lies about its own sizes; what polars says then is about its own code.
+        raise InputError(expected="a Parquet file", got="a damaged one", path=path) from None
 
 
 def _read_csv(path: Path, encoding: str) -> Table:
