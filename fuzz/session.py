@@ -123,6 +123,9 @@ def run_inputs(
         current.write_text(json.dumps({"seed": seed, "number": number, "line": drawn.line}))
         faulthandler.dump_traceback_later(seconds * _LAST_RESORT, exit=True, file=sys.__stderr__ or 2)
         outcome = run_trial(drawn, templates.folder.parent / "running", seconds=seconds)
+        if any(one.kind == "hang" for one in outcome.problems):
+            # A machine that stands still for a while is no mistake of the command: a hang happens again.
+            outcome = run_trial(drawn, templates.folder.parent / "running", seconds=seconds)
         faulthandler.cancel_dump_traceback_later()
         failed = _kept(seed, number, drawn, outcome.problems, keep) if outcome.problems else None
         yield name, outcome.code, failed

@@ -238,6 +238,25 @@ def test_the_input_of_a_process_that_dies_is_named(tmp_path: Path, templates: Te
     assert not (tmp_path / "current.json").exists()
 
 
+def test_a_hang_is_one_that_happens_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, templates: Templates
+) -> None:
+    calls: list[Sequence[str]] = []
+
+    def stands_still_once(line: Sequence[str]) -> int:
+        calls.append(line)
+        return waits(line) if len(calls) == 1 else real_main(line)
+
+    monkeypatch.setattr("earmark.cli.main.main", stands_still_once)
+    number = next(n for n in range(1000) if draw(0, n, templates)[0] == "measures")
+    ((_, code, failure),) = run_inputs(0, [number], templates, tmp_path, seconds=1)
+    assert (code is not None, failure, len(calls)) == (True, None, 2)
+    monkeypatch.setattr("earmark.cli.main.main", waits)
+    ((_, code, failure),) = run_inputs(0, [number], templates, tmp_path, seconds=0.1)
+    assert failure is not None
+    assert [one.kind for one in failure.problems] == ["hang"]
+
+
 def test_a_session_ends_in_time(tmp_path: Path, templates: Templates) -> None:
     assert not list(run_inputs(0, range(10), templates, tmp_path, seconds=5, until=time.monotonic() - 1))
 
