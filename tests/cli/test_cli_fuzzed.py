@@ -171,3 +171,13 @@ def test_a_library_that_panics_about_a_file(cli: Cli, tmp_path: Path, monkeypatc
     monkeypatch.setattr("polars.read_parquet", panics)
     said = cli("crowd", "agree", path)
     assert_refused(said, "answers.parquet: expected a Parquet file, got a damaged one")
+
+
+@pytest.mark.parametrize("predictor", ["hierarchical", "ordinal"])
+@pytest.mark.parametrize("value", ["null", "3", "[]", '"x"'])
+def test_a_model_that_is_no_object(cli: Cli, files: Files, predictor: str, value: str) -> None:
+    model = files.folder / "model.json"
+    model.write_text(value)
+    said = cli("rank", files.runs, "-j", files.judgments, "--predictor", predictor, "--model", model)
+    assert_refused(said, "model.json: expected ")
+    assert not any(name in said.err for name in ("NoneType", "got int", "a list", "a str"))
