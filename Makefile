@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint slow bench bench-web docs clean
+.PHONY: demo test lint slow fuzz bench bench-web docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.demo
@@ -22,6 +22,10 @@ lint: $(VENV)/.test
 # Checks and studies that take longer than a test should.
 slow: $(VENV)/.test $(VENV)/.browser $(VENV)/.webkit
 	$(BIN)/python -m pytest -m slow
+
+# Broken files and odd options, 20,000 of them: ten minutes or so. FUZZ='--seed 1' runs others.
+fuzz: $(VENV)/.test
+	$(BIN)/python -m fuzz $(FUZZ)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.evaluate

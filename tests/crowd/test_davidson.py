@@ -72,3 +72,22 @@ def test_verdicts_by_enumeration(lead: int, left: int, weight: float) -> None:
     found = verdict_probabilities(difference, lead, left, weight)
     np.testing.assert_allclose(found[0], first, atol=1e-12)
     np.testing.assert_allclose(found[1], second, atol=1e-12)
+
+
+@pytest.mark.parametrize("left", [0, 1, 6, 15])
+@pytest.mark.parametrize("lead", [-20, -2, 0, 1, 20])
+@pytest.mark.parametrize("weight", [0.0, 0.7])
+def test_verdicts_are_those_of_one_answer_after_the_other(left: int, lead: int, weight: float) -> None:
+    difference = np.array([-40.0, -2.0, 0.0, 0.5, 700.0])
+    first, second, same = outcome_probabilities(difference, weight)
+    chance = {lead: np.ones(difference.size)}
+    for _ in range(left):
+        wider: dict[int, np.ndarray] = {}
+        for at, known in chance.items():
+            for step, outcome in ((1, first), (-1, second), (0, same)):
+                wider[at + step] = wider.get(at + step, 0.0) + known * outcome
+        chance = wider
+    found = verdict_probabilities(difference, lead, left, weight)
+    for side, leads in zip((1, -1), found, strict=True):
+        expected = sum((known for at, known in chance.items() if at * side > 0), np.zeros(difference.size))
+        assert leads == pytest.approx(expected, abs=1e-12)

@@ -221,3 +221,16 @@ def test_binary_gains_make_graded_and_binary_agree() -> None:
 def test_measures_with_opposite_directions_do_not_mix() -> None:
     with pytest.raises(ParameterError, match="opposite directions"):
         parse("mean(AP,MR1)")
+
+
+@pytest.mark.parametrize("top", [52, 53, 60, 100, 1000])
+def test_err_where_a_document_satisfies_everybody(top: int) -> None:
+    """On the fine scale, 2^100 - 1 is no other number than 2^100."""
+    lists = {"q1": "abc", "q2": "cab", "q3": "bca", "q4": "xyz"}
+    truth = {"a": float(top), "b": top - 1.0, "c": 2.0}
+    run = {query: {d: -float(place) for place, d in enumerate(names)} for query, names in lists.items()}
+    judgments = earmark.judgments_from_dict(dict.fromkeys(lists, truth), scale=parse_scale(f"0..{top}"))
+    scores = evaluate(earmark.runs_from_dict({"s": run}), judgments, ["ERR"]).values[0, 0]
+    expected = [naive.err(naive.gains_of(list(names), truth), float(top)) for names in lists.values()]
+    assert scores == pytest.approx(expected, abs=1e-12)
+    assert np.all(np.isfinite(scores))

@@ -155,7 +155,8 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
         # Another truth than the answers.
         del values["judgments"], values["scale"]
     for name, setting in _FIXED.items():
-        if name in given and given[name] is not None and str(given[name]) != str(values[name]):
+        # What was taken out above is not that of the campaign.
+        if name in values and given.get(name) is not None and str(given[name]) != str(values[name]):
             raise ParameterError(_cannot_change(settings, name, setting))
     return {name: value for name, value in values.items() if name in options and value is not None}
 

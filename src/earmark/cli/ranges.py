@@ -15,6 +15,9 @@ from earmark.errors import ParameterError
 MOST = 2**31 - 1
 """The largest whole number that an option takes."""
 
+MOST_FLOAT = 1e12
+"""The largest number of any other kind: the squares of larger ones are beyond what can be computed with."""
+
 # A seed may be any number, and a collection may be larger than any list of documents.
 _LARGER = {"seed": math.inf, "collection_size": 2**53}
 
@@ -39,6 +42,8 @@ def check_ranges(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
         for number in value if isinstance(value, list | tuple) else [value]:
             if isinstance(number, float) and not math.isfinite(number):
                 raise ParameterError(f"{_shown(one)} is a finite number, got {number:g}")
+            if isinstance(number, float) and abs(number) > MOST_FLOAT:
+                raise ParameterError(f"{_shown(one)} is at most {MOST_FLOAT:g}, got {number:g}")
             most = _LARGER.get(one.name, MOST)
             if isinstance(number, int) and abs(number) > most:
                 raise ParameterError(f"{_shown(one)} is at most {most:,}, got {number}")

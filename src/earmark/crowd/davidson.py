@@ -17,6 +17,7 @@ References
 from __future__ import annotations
 
 import numpy as np
+from scipy import special
 
 from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
@@ -131,14 +132,19 @@ def verdict_probabilities(difference: Floats, lead: int, left: int, same_weight:
     >>> [round(float(p), 4) for p in verdict_probabilities(np.array(0.0), 0, 6, 0.0)]
     [0.3438, 0.3438]
     """
-    first, second, same = outcome_probabilities(difference, same_weight)
-    # The distribution of the lead among the answers to come, from −left to left, extended by one answer at a time.
-    chance = np.zeros((*difference.shape, 2 * left + 1))
-    chance[..., left] = 1.0
-    for _ in range(left):
-        wider = chance * same[..., None]
-        wider[..., 1:] += chance[..., :-1] * first[..., None]
-        wider[..., :-1] += chance[..., 1:] * second[..., None]
-        chance = wider
-    final = lead + np.arange(-left, left + 1)
-    return chance[..., final > 0].sum(axis=-1), chance[..., final < 0].sum(axis=-1)
+    first, second, same = (chance[..., None] for chance in outcome_probabilities(difference, same_weight))
+    # How many of the answers to come choose a document, and how many of those the first: both are binomial.
+    choosing = np.arange(left + 1)
+    ways = special.gammaln(left + 1) - special.gammaln(choosing + 1) - special.gammaln(left - choosing + 1)
+    log_count = ways + special.xlogy(choosing, first + second) + special.xlogy(left - choosing, same)
+    of_choosing = np.exp(log_count)
+    first_leads = of_choosing * _more_than((choosing - lead) // 2, choosing, first / (first + second))
+    second_leads = of_choosing * _more_than((choosing + lead) // 2, choosing, second / (first + second))
+    return first_leads.sum(axis=-1), second_leads.sum(axis=-1)
+
+
+def _more_than(count: Ints, trials: Ints, probability: Floats) -> Floats:
+    """Return the probability of more than so many successes: the upper tail of a binomial distribution."""
+    inside = (count >= 0) & (count < trials)
+    successes, failures = np.where(inside, count + 1.0, 1.0), np.where(inside, trials - count, 1.0)
+    return np.where(inside, special.betainc(successes, failures, probability), count < 0)

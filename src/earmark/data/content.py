@@ -26,7 +26,7 @@ import polars as pl
 
 from earmark.data.arrays import Floats
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.files import BLANKS, replacing, require_file, saying_why_not
+from earmark.data.files import BLANKS, reading_array, replacing, require_file, saying_why_not
 from earmark.data.matrices import read_ids
 from earmark.data.outputs import together
 from earmark.data.readers import AnyPath
@@ -169,11 +169,8 @@ def read_content(path: AnyPath, *, ids: AnyPath | None = None, encoding: str = "
 
 
 def _read_array(path: Path) -> Floats:
-    with saying_why_not(path):
-        try:
-            values: Floats = np.load(path, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise InputError(expected="a NumPy array of numbers", got=str(error), path=path) from None
+    with saying_why_not(path), reading_array(path):
+        values: Floats = np.load(path, allow_pickle=False)
     return values
 
 

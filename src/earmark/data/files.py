@@ -16,7 +16,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tokenize import TokenError
 from typing import BinaryIO, cast
+
+import numpy as np
 
 from earmark.data.claims import refuse_output
 from earmark.data.limits import max_bytes, too_large
@@ -43,6 +46,22 @@ _BLOCK_BYTES = 1 << 22
 # A file without line ends is no text, and its one line would fill the memory.
 _LONGEST_LINE = 1 << 28
 _WIDE = ("utf-16", "utf-32")
+
+
+@contextmanager
+def reading_array(path: Path, *, hint: str | None = None) -> Iterator[None]:
+    """Turn what NumPy says about a file that is no array, or a damaged one, into our error.
+
+    The header of an array is read as Python, so that a damaged one may raise whatever Python raises about its syntax,
+    and the size that it states may be beyond any memory.
+    """
+    try:
+        with np.errstate(over="ignore"):
+            yield
+    except (ValueError, EOFError, SyntaxError, TokenError, TypeError, OverflowError, MemoryError) as error:
+        said = str(error).splitlines()[0] if isinstance(error, ValueError | EOFError) and str(error) else ""
+        got = said if said and " object at 0x" not in said else "a damaged header"
+        raise InputError(expected="a NumPy array of numbers", got=got, path=path, hint=hint) from None
 
 
 @contextmanager

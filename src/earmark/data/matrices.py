@@ -42,7 +42,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.files import BLANKS, data_lines, saying_why_not
+from earmark.data.files import BLANKS, data_lines, reading_array, saying_why_not
 from earmark.data.matrix_files import PLAIN_HINT, add_id, read_labelled, read_numbers
 from earmark.data.nearest_neighbours import (
     NEVER_HINT,
@@ -185,11 +185,9 @@ def _map_npy(path: Path) -> Values:
     with saying_why_not(path):
         if not path.stat().st_size:
             raise InputError(expected="a NumPy array", got="an empty file", path=path)
-        try:
+        hint = "it is mapped into memory, so it cannot be gzipped" if path.suffix == ".gz" else None
+        with reading_array(path, hint=hint):
             return np.lib.format.open_memmap(path, mode="r")
-        except ValueError as error:
-            hint = "it is mapped into memory, so it cannot be gzipped" if path.suffix == ".gz" else None
-            raise InputError(expected="a NumPy array of numbers", got=str(error), path=path, hint=hint) from None
 
 
 def _refuse_nan(matrix: Matrix) -> None:

@@ -86,7 +86,7 @@ def rename_columns(table: Table, required: Sequence[str], optional: Sequence[str
 
 
 def refuse_nested(table: Table, columns: Sequence[str]) -> None:
-    """Refuse columns, as Parquet files may have, whose cells are no single values.
+    """Refuse columns, as Parquet files may have, whose cells are no single values that could be written as text.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def refuse_nested(table: Table, columns: Sequence[str]) -> None:
     """
     for name in columns:
         dtype = table.frame.schema[name]
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
             raise InputError(expected=f"one value in each cell of '{name}'", got=str(dtype), path=table.path)
 
 

@@ -35,7 +35,7 @@ from earmark.data.named_columns import (
 )
 from earmark.data.runs import BadRow, Order, Runs, build_runs, check_order, join_runs
 from earmark.data.scales import Scale, guess_scale
-from earmark.data.table_files import Layout, is_parquet, read_layout, read_named
+from earmark.data.table_files import Layout, is_parquet, parquet_columns, read_layout, read_named
 from earmark.data.tables import Table, id_cells, number_cells
 from earmark.errors import InputError, ParameterError
 
@@ -316,7 +316,7 @@ def has_gains(path: AnyPath, *, encoding: str = "utf-8") -> bool:
     """
     file = require_file(path)
     if is_parquet(file):
-        columns = list(pl.read_parquet_schema(file))
+        columns = parquet_columns(file)
     else:
         _, header = first_data_line(file, encoding=encoding, comments=False)
         columns = [cell.strip(BLANKS).strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]

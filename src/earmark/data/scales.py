@@ -20,6 +20,8 @@ from earmark.errors import ParameterError
 _FEW_LEVELS = 11
 # Beliefs give every level of every item a probability; on a finer scale, levels mean no more than any number does.
 _MOST_LEVELS = 10_000
+# Variances are squares of gains, and a squared gain has to be a number that can be computed with.
+_MOST_GAIN = 1e50
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class Scale:
             raise ParameterError(f"a scale needs two or more ascending gains, got {self.gains}")
         if self.gains[0] != 0:
             raise ParameterError(f"a scale starts at gain 0, got {self.gains[0]:g}")
+        if self.top > _MOST_GAIN or self.gains[1] < 1 / _MOST_GAIN:
+            got = f"{self.gains[1]:g} to {self.top:g}"
+            raise ParameterError(f"gains above 0 are from {1 / _MOST_GAIN:g} to {_MOST_GAIN:g}, got {got}")
 
     @property
     def top(self) -> float:

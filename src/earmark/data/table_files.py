@@ -12,7 +12,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -220,11 +220,8 @@ def read_named(path: Path, *, encoding: str = "utf-8") -> Table:
         If it has no rows, or naming the first row with more cells than the header.
     """
     if is_parquet(path):
-        try:
-            frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise InputError(expected="a Parquet file", got=str(error).split("\n")[0], path=path) from None
-        table = Table(frame, str(path), lambda row: row + 1)
+        with _of_parquet(path):
+            table = Table(pl.read_parquet(io.BytesIO(read_bytes(path))), str(path), lambda row: row + 1)
     else:
         table = _read_csv(path, encoding)
     if table.frame.height == 0:
@@ -236,6 +233,30 @@ def is_parquet(path: Path) -> bool:
     """Tell a Parquet file by its first bytes."""
     with opened(path) as file:
         return file.read(4) == b"PAR1"
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file, without reading its rows.
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
+    with _of_parquet(path):
+        return list(pl.read_parquet_schema(io.BytesIO(read_bytes(path))))
+
+
+@contextmanager
+def _of_parquet(path: Path) -> Iterator[None]:
+    """Turn what polars says about a damaged file into our error."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(expected="a Parquet file", got=str(error).split("\n")[0], path=path) from None
+    except pl.exceptions.PanicException:
+        # Where a file lies about its own sizes; what polars says then is about its own code.
+        raise InputError(expected="a Parquet file", got="a damaged one", path=path) from None
 
 
 def _read_csv(path: Path, encoding: str) -> Table:

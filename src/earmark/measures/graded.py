@@ -319,8 +319,11 @@ class ERR(Measure):
         if np.any(lists.gain > top):
             raise ParameterError(f"{self}: there are gains above {top:g}")
         satisfied = np.where(lists.within(self.cutoff), np.exp2(lists.gain - top) - np.exp2(-top), 0.0)
-        unsatisfied = np.log1p(-satisfied)
+        # On a scale of many levels, a document of top gain satisfies everybody, as far as numbers go: nobody reads on.
+        surely = satisfied >= 1.0
+        unsatisfied = np.log1p(np.where(surely, 0.0, -satisfied))
         reached = np.exp(lists.hits.cumsum(unsatisfied) - unsatisfied)
+        reached = np.where(lists.hits.cumsum(surely) > surely, 0.0, reached)
         return lists.hits.sum(satisfied * reached / lists.rank)
 
 

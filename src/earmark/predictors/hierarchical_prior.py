@@ -192,7 +192,7 @@ class HierarchicalPrior:
         except ValueError as error:
             raise InputError(expected="a model in JSON", got=str(error), path=path, hint=hint) from None
         if not isinstance(told, dict) or told.get("kind") != KIND:
-            got = told.get("kind", "another JSON object") if isinstance(told, dict) else type(told).__name__
+            got = told.get("kind", "another JSON object") if isinstance(told, dict) else "no JSON object"
             raise InputError(expected=f"kind '{KIND}'", got=f"{got}", path=path, hint=hint)
         try:
             return cls.from_dict(told)

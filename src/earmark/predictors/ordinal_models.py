@@ -214,7 +214,7 @@ def _parse_json(data: bytes, path: str | os.PathLike[str]) -> Any:
 def _from_content(content: Any, path: str | os.PathLike[str]) -> NamedModel:
     """Turn the content of a file into a model, or say what is wrong with it."""
     if not isinstance(content, dict):
-        raise InputError(expected="a JSON object with a model", got=f"a {type(content).__name__}", path=path)
+        raise InputError(expected="a JSON object with a model", got="another value", path=path)
     if content.get("format") != FORMAT:
         got = f"'{content['format']}'" if "format" in content else "no format"
         raise InputError(expected=f"the format '{FORMAT}'", got=got, path=path)

@@ -52,10 +52,11 @@ def agree(one: Settings, other: Settings) -> bool:
 
 def remember(folder: Path, settings: Settings) -> None:
     """Keep the settings that file and store agree on."""
-    path, text = folder / AGREED, settings.as_json()
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    path, data = folder / AGREED, settings.as_json().encode()
+    # Compared as bytes: what stands there may be damaged, and no text at all.
+    if not path.exists() or path.read_bytes() != data:
         with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_bytes(data)
 
 
 def _refuse_missing(folder: Path, settings: Settings) -> None:

@@ -197,6 +197,8 @@ class Settings(Section):
         SettingError
             If a setting is missing, unknown or of the wrong kind.
         """
+        if not isinstance(said, Mapping):
+            raise SettingError("format", expected="settings", got=show(said))
         if "format" in said:
             # A file of a later version has settings unknown to this one: say that first.
             read_setting("format", _format, said["format"])

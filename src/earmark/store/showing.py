@@ -7,8 +7,8 @@ nobody outside can tell from a name what it is.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from earmark.data.runs import Runs
@@ -90,9 +90,9 @@ def prepare_shown(
     twins = doubled_ids(settings, found)
     owned = {(medium.id, original) for medium in found.media for original in medium.originals}
     # One step to check an original, one to prepare it for every id that has it.
-    with bar(len(found.originals) + len(owned) + 2 * len(twins)) as advance:
+    with bar(len(found.originals) + len(owned) + 2 * len(twins)) as advance, _key(folder) as secret:
         return prepare_media(
-            found, folder, secret=_key(folder), settings=chosen, twins=twins, progress=lambda _done, _total: advance(1)
+            found, folder, secret=secret, settings=chosen, twins=twins, progress=lambda _done, _total: advance(1)
         )
 
 
@@ -111,14 +111,24 @@ def doubled_ids(settings: Settings, media: Media) -> list[str]:
     return queries[:1] if settings.kind == "grade" and settings.inputs.training is None else []
 
 
-def _key(folder: Path) -> bytes:
-    """Return the key of the names, which is made where there is none."""
+@contextmanager
+def _key(folder: Path) -> Iterator[bytes]:
+    """Give the key of the names, which is made where there is none, and goes again if what it is for fails."""
     file = folder / "media" / KEY
-    if not file.is_file() or len(file.read_bytes()) < _BYTES:
-        file.parent.mkdir(exist_ok=True)
-        file.touch(mode=0o600)
-        file.write_bytes(secrets.token_bytes(_BYTES))
-    return file.read_bytes()
+    if file.is_file() and len(key := file.read_bytes()) >= _BYTES:
+        yield key
+        return
+    file.parent.mkdir(exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_bytes(secrets.token_bytes(_BYTES))
+    try:
+        yield file.read_bytes()
+    except BaseException:
+        file.unlink(missing_ok=True)
+        with suppress(OSError):
+            # A folder that was there before has files in it.
+            file.parent.rmdir()
+        raise
 
 
 def _retrieved(runs: Runs, depth: int | None) -> list[str]:

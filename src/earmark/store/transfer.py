@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -45,6 +46,8 @@ CONTENTS = "contents.json"
 _PORTION = 1000
 _PACKED = zipfile.ZIP_DEFLATED
 _PREFIX = "earmark_"
+# What reading a zip file raises that is damaged, encrypted or packed in a way that Python does not know.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
 @dataclass(frozen=True)
@@ -266,24 +269,34 @@ def _load(database: Database, archive: zipfile.ZipFile, contents: Mapping[str, A
 def _opened(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(require_file(path))
-    except (zipfile.BadZipFile, OSError) as error:
-        raise InputError(expected="a backup that earmark wrote", got=str(error), path=path) from None
+    except (*_DAMAGED, ValueError) as error:
+        raise _no_backup(path, error) from None
+
+
+def _no_backup(path: Path, error: Exception) -> InputError:
+    """Return the error for a file that is no backup, or no whole one."""
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError(expected="a backup that earmark wrote", got=f"another file ({why})", path=path)
 
 
 def _contents(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     try:
         bad = archive.testzip()
-        contents: dict[str, Any] = json.loads(archive.read(CONTENTS))
-    except (KeyError, ValueError, zipfile.BadZipFile, OSError) as error:
-        raise InputError(expected="a backup that earmark wrote", got=f"another file ({error})", path=path) from None
+        contents = json.loads(archive.read(CONTENTS))
+    except (*_DAMAGED, KeyError, ValueError) as error:
+        raise _no_backup(path, error) from None
     if bad is not None:
         raise InputError(expected="a backup as it was written", got=f"a damaged '{bad}'", path=path)
-    if contents.get("format") != FORMAT:
-        got = f"format {contents.get('format')}"
+    found = contents.get("format") if isinstance(contents, dict) else None
+    if found != FORMAT:
+        got = f"format {found}"
         raise InputError(expected=f"a backup of format {FORMAT}", got=got, path=path, hint="install a newer earmark")
     if f"folder/{NAME}" not in archive.namelist():
         raise InputError(expected=f"a backup with {NAME}", got="none", path=path)
-    return contents
+    missing = [one for one in ("version", "rows") if one not in contents]
+    if missing:
+        raise InputError(expected="a backup as it was written", got=f"no {missing[0]} in {CONTENTS}", path=path)
+    return dict(contents)
 
 
 def _unpack(archive: zipfile.ZipFile, draft: Path, path: Path) -> None:

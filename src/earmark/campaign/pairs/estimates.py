@@ -46,6 +46,8 @@ from earmark.errors import ParameterError
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.measures.base import Measure
 
+MOST_NEEDED = 1000
+"""How many answers a question may wait for: the time to foresee its verdict grows with them."""
 # Verdict probabilities are tabulated; differences of scores beyond the ends decide practically every answer.
 _AXIS: Floats = np.linspace(-30.0, 30.0, 1201)
 # Precisions are rounded to this many digits, and smaller variances are taken for 0: both are rounding errors.
@@ -98,6 +100,8 @@ def predict_verdicts(posterior: PairPosterior, answers: PairAnswers, *, needed: 
     """
     if needed < 1:
         raise ParameterError(f"a question needs 1 answer or more, got {needed}")
+    if needed > MOST_NEEDED:
+        raise ParameterError(f"a question takes at most {MOST_NEEDED:,} answers, got {needed:,}")
     left = np.maximum(needed - answers.total, 0)
     first, second = (answers.lead > 0).astype(np.float64), (answers.lead < 0).astype(np.float64)
     first_slope, second_slope = np.zeros((2, left.size))
