@@ -450,7 +450,7 @@ KIND = '"kind": "earmark hierarchical prior"'
     [
         (None, "expected a model, got No such file"),
         ("{", "expected a model in JSON, got "),
-        ("[1]", "expected kind 'earmark hierarchical prior', got list"),
+        ("[1]", "expected kind 'earmark hierarchical prior', got no JSON object"),
         ("{}", "expected kind 'earmark hierarchical prior', got another JSON object"),
         ('{"kind": "other"}', "expected kind 'earmark hierarchical prior', got other"),
         (f"{{{KIND}}}", "expected name, coefficients and variances, got KeyError"),

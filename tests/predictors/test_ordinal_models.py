@@ -192,7 +192,7 @@ def test_errors_of_a_file_name_it(tmp_path, change, message):
         (b"1 2 3\n", "model.json:1: expected a JSON file, got Extra data"),
         (b'{\n"name": }', "model.json:2: expected a JSON file, got Expecting value"),
         (b"", "model.json:1: expected a JSON file, got Expecting value"),
-        (b"[]", "model.json: expected a JSON object with a model, got a list"),
+        (b"[]", "model.json: expected a JSON object with a model, got another value"),
         (b"\xff\xfe", "model.json: expected a JSON file in UTF-8, got other bytes"),
         (b'{"coefficients": {"a": 1, "b": 1, "a": 2}}', "model.json: expected every key once, got 'a' again"),
     ],
