@@ -25,7 +25,13 @@ from earmark.predictors import hierarchical_prior
 from earmark.predictors.base import PREDICTORS, Setting, make_predictor
 from earmark.predictors.covariates import covariates
 from earmark.predictors.hierarchical import DRAWS, Hierarchical
-from earmark.predictors.hierarchical_effects import attribute_component, effect_model, item_spread, usual_effects
+from earmark.predictors.hierarchical_effects import (
+    GENERAL,
+    attribute_component,
+    effect_model,
+    item_spread,
+    usual_effects,
+)
 from earmark.predictors.hierarchical_prior import (
     HierarchicalPrior,
     JudgedCollection,
@@ -51,12 +57,13 @@ def some_gains(collection: Collection, scale, share: float, seed: int = 0) -> np
 
 
 @pytest.mark.parametrize("duplicate", [False, True])
-def test_the_covariance_of_gains_is_that_of_the_formula(duplicate):
+@pytest.mark.parametrize("metadata", [False, True])
+def test_the_covariance_of_gains_is_that_of_the_formula(duplicate, metadata):
     """Components one at a time: whose gains vary together, and by how much, from the equation of the module."""
-    collection = small_collection(0, duplicate=duplicate)
+    collection = small_collection(0, duplicate=duplicate, metadata=metadata)
     known = covariates(collection, Setting(collection, FINE).features)
     mean = np.random.default_rng(0).uniform(0.05, 0.95, collection.n_items)
-    model = effect_model(collection, known, mean)
+    model = effect_model(collection, known, mean, effects=usual_effects(tuple(known.groups)))
     s = np.sqrt(np.maximum(0.05, 4 * mean * (1 - mean)))
     np.testing.assert_allclose(item_spread(mean), s)
     slope = 2 * (mean - mean.mean())
@@ -65,6 +72,12 @@ def test_the_covariance_of_gains_is_that_of_the_formula(duplicate):
     alike = overlap / np.sqrt(np.outer(np.diagonal(overlap), np.diagonal(overlap)))
     w = (member / np.sqrt(member.sum(axis=0))).T
     systems = w @ alike @ w.T
+    ranks = collection.ranks.toarray()
+    discount = 1 / np.log2(1 + np.arange(1, ranks.max() + 1))
+    height = np.where(ranks > 0, ((discount - discount.mean()) / discount.std())[ranks - 1], 0)
+    h = (height / np.sqrt(member.sum(axis=0))).T
+    ranked = h @ alike @ h.T
+    prominence = np.log1p((member * discount[ranks - 1]).sum(axis=0)) / np.log1p(len(collection.systems))
     query = collection.item_query
     same_query = (query[:, None] == query).astype(float)
     values = known.values - known.values.mean(axis=0)
@@ -74,6 +87,7 @@ def test_the_covariance_of_gains_is_that_of_the_formula(duplicate):
         group = known.groups[code]
         return ((group[:, None] == group) & (group >= 0)) | np.eye(group.size, dtype=bool)
 
+    rare, common = s * (1 - prominence), s * prominence
     expected = {
         "base": np.outer(s, s),
         "slopes": np.outer(slope, slope) + np.outer(s, s) * (values @ values.T),
@@ -82,11 +96,15 @@ def test_the_covariance_of_gains_is_that_of_the_formula(duplicate):
         "system": np.outer(s, s) * systems,
         "system in query": np.outer(s, s) * systems * same_query,
         "system slope": np.outer(slope, slope) * systems,
+        "rare in query": np.outer(rare, rare) * same_query,
+        "common in query": np.outer(common, common) * same_query,
+        "system rank": np.outer(s, s) * ranked,
+        "system rank in query": np.outer(s, s) * ranked * same_query,
         "noise": np.diag(s**2),
-        "query × ART": np.outer(s, s) * same_group("ART"),
-        "query × GEN": np.outer(s, s) * same_group("GEN"),
     }
-    assert set(model.components) == set(expected)
+    if metadata:
+        expected |= {f"query × {code}": np.outer(s, s) * same_group(code) for code in ("ART", "GEN")}
+    assert set(model.components) == {*usual_effects(tuple(known.groups)), *(set(expected) - set(GENERAL))}
     empty = earmark.beliefs.effects.Observations.exact(model, np.arange(0), np.zeros(0))
     for number, component in enumerate(model.components):
         found = Dense(model, empty, np.eye(len(model.components))[number]).covariance
