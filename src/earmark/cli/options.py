@@ -474,8 +474,9 @@ PolicyName = Annotated[
         "(variance:top, about which system is best; variance:absolute, about the scores); proportional, a sample with "
         "known probabilities, for --inference design; mtc, the items that separate the most pairs of systems (Urbano "
         "and Schedl 2013); mtc-undecided, the same among undecided pairs; absolute, the items that the systems' own "
-        "scores depend on most; random; or balanced, at least ten judgments of a system or none. When omitted, "
-        "variance; with --inference design and no audit, proportional.",
+        "scores depend on most; random; or balanced, at random, with ten judgments of a system or none: one system "
+        "is completed before another one is begun (Buckers 2021). When omitted, variance; with --inference design and "
+        "no audit, proportional.",
     ),
 ]
 AuditShare = Annotated[
