@@ -289,11 +289,12 @@ class Predicting:
     ----------
     predictor
         What predicts unjudged items: hierarchical learns which systems make the same errors; ordinal learns from the
-        judgments so far, and from past collections with --model; mtc-output and mtc-judge are the published models of
-        Urbano and Schedl (2013) for music similarity; uniform takes every level as equally likely; external:FILE reads
-        the predictions of another model, a score or one column per level.
+        judgments so far, and from past collections with --model; forest, boosted (both need the extra learn),
+        conditional-tree and conditional-forest do the same with trees (Buckers 2021); mtc-output and mtc-judge are the
+        published models of Urbano and Schedl (2013) for music similarity; uniform takes every level as equally likely;
+        external:FILE reads the predictions of another model, a score or one column per level.
     model
-        A model fitted on past collections by 'earmark fit', for the predictor ordinal or hierarchical.
+        A model fitted on past collections by 'earmark fit', for the predictor it was fitted for.
     """
 
     panel: ClassVar[str] = BELIEVING
