@@ -25,6 +25,7 @@ from earmark.data.collection import Collection
 from earmark.errors import ParameterError
 from earmark.predictors.backward_elimination import EliminationStep, backward_elimination
 from earmark.predictors.base import Setting
+from earmark.predictors.held_out_features import held_out_features
 from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_models import NamedModel
 from earmark.predictors.ordinal_predictor import OUTPUT_TIER
@@ -179,8 +180,13 @@ def training_rows(
     features: Sequence[str] | None = None,
     judged: bool = False,
     copies: int = 0,
+    held_out: bool = False,
 ) -> TrainingRows:
-    """Make rows of judged collections; arguments and errors are those of :func:`train`."""
+    """Make rows of judged collections; arguments and errors are those of :func:`train`.
+
+    With `held_out`, features that rest on judgments are made for learners that would decode an item's own judgment from
+    them (:mod:`earmark.predictors.held_out_features`).
+    """
     if not collections:
         raise ParameterError("a model is fitted on one judged collection or more, got none")
     if copies < 0:
@@ -192,7 +198,7 @@ def training_rows(
                 f"all collections have to be judged on one scale, got '{scale}' and '{past.setting.scale}'"
             )
     names = _chosen(collections, features, judged=judged)
-    blocks = [_rows(past, names, copies=copies, rng=rng) for past in collections]
+    blocks = [_rows(past, names, copies=copies, rng=rng, held_out=held_out) for past in collections]
     x, gains, weights = (np.concatenate(parts) for parts in zip(*(block.table for block in blocks), strict=True))
     if not gains.size:
         raise ParameterError(f"no judged item has all of the features {', '.join(names)}: name fewer of them")
@@ -257,13 +263,18 @@ class _Rows:
     incomplete: int
 
 
-def _rows(past: PastCollection, names: Sequence[str], *, copies: int, rng: np.random.Generator) -> _Rows:
+def _rows(
+    past: PastCollection, names: Sequence[str], *, copies: int, rng: np.random.Generator, held_out: bool
+) -> _Rows:
     values, items = [], []
     for setting, there in _versions(past.setting, copies, rng):
         if any(name in setting.features.dropped for name in _parts(names)):
             continue
         gain = past.judged_gain[there]
-        table = setting.features.features(names, gain=gain, judged=gain >= 0, exclude_own=True)
+        if held_out:
+            table = held_out_features(setting.features, names, gain)
+        else:
+            table = setting.features.features(names, gain=gain, judged=gain >= 0, exclude_own=True)
         taught = table.complete & (gain >= 0)
         values.append(table.values[taught])
         items.append(there[taught])

@@ -126,9 +126,9 @@ class RandomForest:
     """
 
     name: ClassVar[str] = "forest"
-    min_leaf: int = 20
-    max_depth: int | None = None
-    n_trees: int = 200
+    min_leaf: int = 5
+    max_depth: int | None = 8
+    n_trees: int = 100
 
     def fit(self, rows: Rows) -> Ensemble:
         """Fit a forest."""
@@ -162,7 +162,7 @@ class Boosting:
 
     name: ClassVar[str] = "boosted"
     max_depth: int = 2
-    n_trees: int = 100
+    n_trees: int = 50
     min_leaf: int = 20
     rate: float = 0.1
 
@@ -238,8 +238,8 @@ class ConditionalForest:
 
 
 LEARNERS: dict[str, tuple[Learner, ...]] = {
-    RandomForest.name: tuple(RandomForest(leaf, depth) for leaf in (20, 5, 80) for depth in (None, 8, 4)),
-    Boosting.name: tuple(Boosting(depth, trees) for depth in (2, 1, 3) for trees in (100, 50, 200)),
+    RandomForest.name: tuple(RandomForest(leaf, depth) for leaf in (5, 20, 80) for depth in (8, None, 4)),
+    Boosting.name: tuple(Boosting(depth, trees) for depth in (2, 1, 3) for trees in (50, 100, 200)),
     # BIAS varies the criterion and the depth of a tree, each by itself.
     ConditionalTree.name: (
         ConditionalTree(),
@@ -248,7 +248,10 @@ LEARNERS: dict[str, tuple[Learner, ...]] = {
     ),
     ConditionalForest.name: tuple(ConditionalForest(max_depth=depth) for depth in (None, 8, 4)),
 }
-"""By the name of the predictor: the hyperparameters to choose among, the usual ones first."""
+"""By the name of the predictor: the hyperparameters to choose among, the usual ones first.
+
+The usual ones were chosen on the development queries of MIREX 2011 with a tenth and three tenths of the items judged.
+"""
 
 
 def require_sklearn(predictor: str) -> None:

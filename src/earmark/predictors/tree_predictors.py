@@ -3,7 +3,8 @@
 Like ``ordinal`` they use a model fitted on past collections where one is given, and learn from the judgments so far as
 soon as there are enough. A tree can do without a feature that an item lacks, so one model takes what systems retrieved
 and how others were judged together, where ``ordinal`` has a model for every set of features. An item's own judgment
-never enters its features. Probabilities are recalibrated on queries that were held out.
+never enters its features, and cannot be decoded from them (:mod:`earmark.predictors.held_out_features`). Probabilities
+are recalibrated on queries that were held out.
 
 The model is refitted at fixed counts of judgments (:func:`~earmark.predictors.base.refit_count`), and in between
 answers with the features that the newest judgments give.
@@ -19,6 +20,7 @@ from earmark.beliefs.beliefs import UNJUDGED, AssessorGains, Beliefs
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.errors import ParameterError
 from earmark.predictors.base import PREDICTORS, Part, Predictor, Setting, believe, refit_count
+from earmark.predictors.held_out_features import held_out_features
 from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_predictor import JUDGMENT_TIERS, OUTPUT_TIER
 from earmark.predictors.tree_learners import LEARNERS, Ensemble, Rows, fit_recalibrated, require_sklearn
@@ -97,7 +99,7 @@ class TreePredictor(Predictor):
         judged = judged_gain >= 0
         gain = judged_gain[judged]
         rows = Rows(
-            self._table(judged_gain)[judged],
+            held_out_features(self.setting.features, self._names, judged_gain).values[judged],
             to_levels(self.setting.scale, gain),
             gain,
             self.setting.collection.item_query[judged],

@@ -68,7 +68,7 @@ def train_trees(
     MissingLibraryError
         If scikit-learn is needed and not installed.
     """
-    made = training_rows(collections, rng=rng, features=features, judged=judged, copies=copies)
+    made = training_rows(collections, rng=rng, features=features, judged=judged, copies=copies, held_out=True)
     if np.unique(made.query).size < 2:
         raise ParameterError("hyperparameters are chosen on queries that are held out: expected two or more, got one")
     rows = Rows(made.x, made.y, made.gain, made.query, made.weights, made.levels)

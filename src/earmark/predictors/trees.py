@@ -149,10 +149,12 @@ def from_sklearn(tree: SklearnTree, value: Floats) -> Trees:
     """
     left, right = (np.asarray(side, dtype=np.int64) for side in (tree.children_left, tree.children_right))
     leaf, node = left < 0, np.arange(left.size)
+    # A cut between rows with and without a value has an infinite threshold, which JSON cannot keep.
+    most = np.finfo(np.float64).max
     return Trees(
         root=np.zeros(1, dtype=np.int64),
         feature=np.where(leaf, -1, tree.feature).astype(np.int64),
-        threshold=np.where(leaf, 0.0, tree.threshold),
+        threshold=np.where(leaf, 0.0, np.clip(tree.threshold, -most, most)),
         left=np.where(leaf, node, left),
         right=np.where(leaf, node, right),
         missing_left=~leaf & np.asarray(tree.missing_go_to_left, dtype=bool),
