@@ -21,7 +21,7 @@ from earmark.predictors.ordinal_predictor import Ordinal
 from earmark.predictors.recalibration import calibrating_power, raise_to
 from earmark.simulation import synthetic_collection
 
-NAMES = ["uniform", "mtc-output", "mtc-judge", "ordinal"]
+NAMES = ["uniform", "mtc-output", "mtc-judge", "ordinal", "forest", "boosted", "conditional-tree", "conditional-forest"]
 
 
 @pytest.fixture(scope="module", params=[FINE, BROAD], ids=str)
