@@ -27,18 +27,21 @@ from rich.table import Table
 
 import earmark
 from benchmarks.honesty.mirex import Mirex, load_mirex
-from earmark.beliefs.beliefs import Beliefs, item_gains
-from earmark.campaign.problem import Problem
+from earmark.beliefs.beliefs import UNJUDGED, item_gains
+from earmark.beliefs.estimates import Moments
+from earmark.campaign.verdict import Estimator
 from earmark.data.collection import Collection
 from earmark.diagnose.decomposition import ForecastGroups, decompose_grouped
+from earmark.diagnose.proper_scores import ranked_probability_score
+from earmark.inference.confidence import interval
 from earmark.predictors.base import Predictor, Setting
 from earmark.predictors.hierarchical import Hierarchical
+from earmark.predictors.mtc import Uniform
 from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_predictor import Ordinal
 from earmark.predictors.ordinal_training import PastCollection, train
 from earmark.predictors.tree_predictors import TREE_PREDICTORS
 from earmark.predictors.tree_training import train_trees
-from earmark.simulation.diagnosis import diagnose
 
 Array = NDArray[np.float64]
 Maker = Callable[[Setting], Predictor]
@@ -75,7 +78,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learners", description=__doc__)
     parser.add_argument("--data", type=Path, help="the folder with mirex-ams-2011; by default as the other studies")
     parser.add_argument("--share", type=float, nargs="+", default=[0.0, 0.1, 0.3], help="shares of items judged")
-    parser.add_argument("--repeats", type=int, default=2, help="draws of judged items")
+    parser.add_argument("--repeats", type=int, default=3, help="draws of judged items")
     parser.add_argument("-o", "--output", type=Path, help="also write the numbers here, as JSON lines")
     return parser.parse_args()
 
@@ -99,42 +102,46 @@ def study(mirex: Mirex, maker: Maker, share: float, repeats: int) -> Array:
     group = np.random.default_rng(1).permutation(len(mirex.reporting)) % GROUPS
     left = [mirex.reporting]
     left += [tuple(q for q, g in zip(mirex.reporting, group, strict=True) if g != out) for out in range(GROUPS)]
-    return np.array([diagnosed(mirex, maker, share, repeats, queries) for queries in left])
+    everything = Collection.from_runs(mirex.runs.select(queries=mirex.reporting)).item_frame()
+    # An item that is drawn stays drawn when queries are left out.
+    numbers = np.random.default_rng(2).random((everything.height, repeats if share else 1))
+    drawn = dict(zip(everything.rows(), numbers < share, strict=True))
+    return np.array([one_look(mirex, maker, drawn, queries) for queries in left])
 
 
-def diagnosed(mirex: Mirex, maker: Maker, share: float, repeats: int, queries: tuple[str, ...]) -> list[float]:
-    seen: list[Beliefs] = []
-
-    def recorded(setting: Setting) -> Predictor:
-        predictor = maker(setting)
-        predict = predictor.predict
-
-        def and_keep(*given: Any, **how: Any) -> Beliefs:
-            seen.append(predict(*given, **how))
-            return seen[-1]
-
-        predictor.predict = and_keep  # type: ignore[method-assign]
-        return predictor
-
-    problem = Problem.build(
-        mirex.runs.select(queries=queries),
-        measure="AG@5",
-        scale=earmark.FINE,
-        metadata=mirex.metadata,
-        predictor=recorded,
-    )
-    truth = item_gains(problem.setting.collection, mirex.judgments)
-    found = diagnose(problem, truth, share=share, rng=np.random.default_rng(2), repeats=repeats)
-    at = found.coverage.row(found.coverage["level"].to_list().index(0.95), named=True)
-    rmse = found.scores["rmse"] / float(earmark.FINE.top)
-    return [found.scores["rps"], reliability(seen, truth), rmse, at["pairs"], at["systems"]]
-
-
-def reliability(seen: list[Beliefs], truth: Array) -> float:
-    """Return the reliability of tenths of the forecasts of unjudged items, by their expected gains."""
+def one_look(
+    mirex: Mirex, maker: Maker, drawn: dict[tuple[Any, ...], NDArray[np.bool_]], queries: tuple[str, ...]
+) -> list[float]:
+    """Return the measures on some queries, pooled over all draws of judged items."""
+    collection = Collection.from_runs(mirex.runs.select(queries=queries), metadata=mirex.metadata)
+    setting = Setting(collection, earmark.FINE)
+    truth = item_gains(collection, mirex.judgments)
+    shown = np.array([drawn[item] for item in collection.item_frame().rows()])
+    predictor, estimator = maker(setting), Estimator(setting, earmark.parse("AG@5"))
+    seen = [predictor.predict(np.where(draw, truth, UNJUDGED)) for draw in shown.T]
+    true = estimator.estimate(Uniform(setting).predict(truth))
+    estimates = [estimator.estimate(beliefs) for beliefs in seen]
     levels = np.array(model_levels(earmark.FINE))
     forecast = np.concatenate([beliefs.level_probabilities(levels)[~beliefs.judged] for beliefs in seen])
     outcome = np.concatenate([to_levels(earmark.FINE, truth[~beliefs.judged]) for beliefs in seen])
+    errors = np.concatenate([(beliefs.mean - truth)[~beliefs.judged] for beliefs in seen])
+    return [
+        ranked_probability_score(forecast, outcome),
+        reliability(forecast, outcome, levels),
+        float(np.sqrt(np.mean(errors**2))) / float(earmark.FINE.top),
+        float(np.mean([held(found.differences, true.differences) for found in estimates])),
+        float(np.mean([held(found.scores, true.scores) for found in estimates])),
+    ]
+
+
+def held(found: Moments, true: Moments) -> float:
+    """Return the share of 95% intervals that hold the true value."""
+    low, high = interval(found.mean, found.variance, df=found.df)
+    return float(np.mean((low <= true.mean) & (true.mean <= high)))
+
+
+def reliability(forecast: Array, outcome: NDArray[np.int64], levels: Array) -> float:
+    """Return the reliability of tenths of the forecasts, by their expected gains."""
     mean = forecast @ levels
     tenth = np.searchsorted(np.quantile(mean, np.arange(1, 10) / 10), mean).astype(np.int64)
     groups = ForecastGroups(tenth, np.zeros((10, levels.size)), np.empty(0))

@@ -180,7 +180,8 @@ class Truth(Judging):
     ----------
     cliques
         Cliques: two columns document and group. The other members of a query's group are relevant, as cover versions
-        of one song are.
+        of one song are. Queries are the documents that at least one run has a list for: of four versions of which
+        only one was asked for, one counts.
     groups
         Ordered groups: three columns query, document and group number. Group 1 should come first.
     collection_size
