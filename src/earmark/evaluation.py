@@ -8,7 +8,7 @@ disturbs no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -65,6 +65,8 @@ class Scores(Display):
         are.
     short_lists : tuple of int, int
         How many lists of known queries are shorter than the number of relevant documents, and how many there are.
+    not_asked : tuple of str
+        Documents of cliques that are a query in no run, and therefore do not count as one.
     """
 
     systems: tuple[str, ...]
@@ -76,6 +78,7 @@ class Scores(Display):
     without_relevant: tuple[str, ...]
     judged_results: Mapping[int | None, tuple[int, int]] = field(default_factory=dict)
     short_lists: tuple[int, int] = (0, 0)
+    not_asked: tuple[str, ...] = ()
 
     @cached_property
     def mean_values(self) -> Floats:
@@ -168,6 +171,11 @@ class Scores(Display):
         for system, queries in self.unanswered.items():
             fate = "score as empty lists" if not np.isnan(self.values).any() else "are dropped"
             said.append(f"system '{system}' did not answer {name_some(queries, 'query', 'queries')}: they {fate}")
+        if self.not_asked:
+            said.append(
+                f"{name_some(self.not_asked, 'document', 'documents')} of cliques {_are(self.not_asked)} a query in no "
+                f"run: means are over the {counted(len(self.queries), 'query', 'queries')} that a run answers"
+            )
         if self.unjudged:
             said.append(f"nothing is known about {name_some(self.unjudged, 'query', 'queries')}: left out")
         if self.without_relevant:
@@ -193,6 +201,10 @@ class Scores(Display):
         counts = counted(len(self.systems), "system"), counted(len(self.measures), "measure")
         sentence = f"{' by '.join(counts)}, means over {counted(len(self.queries), 'query', 'queries')}"
         return Summary(sentence, [DisplayTable(self.table(), most=20)], self.notes())
+
+
+def _are(names: tuple[str, ...]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def name_some(names: Iterable[str], one: str, many: str, *, most: int = 5) -> str:
@@ -247,7 +259,7 @@ def evaluate(
         raise ParameterError("name at least one measure, for example nDCG@10")
     if missing not in ("zero", "drop"):
         raise ParameterError(f"missing queries count zero or drop out, got '{missing}'")
-    truth = ground_truth(known, aggregation=aggregation)
+    truth = ground_truth(known, aggregation=aggregation, asked=runs.queries)
     if not truth.queries:
         raise ParameterError("nothing is known about any query: there is nothing to evaluate")
     for measure in wanted:
@@ -276,7 +288,15 @@ def evaluate(
         {cutoff: _count_judged(lists, cutoff) for cutoff in {None, *(measure.cutoff for measure in wanted)}},
         # What was not answered at all is told apart.
         (int(np.count_nonzero((lists.length > 0) & (lists.length < relevant[lists.query]))), int(np.sum(~absent))),
+        _not_asked(known, truth),
     )
+
+
+def _not_asked(known: Known, truth: GroundTruth) -> tuple[str, ...]:
+    """Return the documents of cliques that might be queries and are none in any run."""
+    if not isinstance(known, Cliques):
+        return ()
+    return tuple(query for query in truth_from_cliques(known).queries if query not in truth.query_index)
 
 
 def _count_judged(lists: JudgedLists, cutoff: int | None) -> tuple[int, int]:
@@ -322,7 +342,7 @@ def curves(
     if missing not in ("zero", "drop"):
         raise ParameterError(f"missing queries count zero or drop out, got '{missing}'")
     lists, system, absent = judged_lists(
-        runs, ground_truth(known, aggregation=aggregation), collection_size=collection_size
+        runs, ground_truth(known, aggregation=aggregation, asked=runs.queries), collection_size=collection_size
     )
     drawn = draw_curves(lists, curve, rel=rel, cutoff=cutoff)
     kept = ~absent[system, lists.query] if missing == "drop" else np.ones(system.size, dtype=bool)
@@ -346,12 +366,24 @@ def curves_by_system(
     return {name: replace(drawn, y=drawn.y[mask], area=drawn.area[mask]) for name, mask in chosen.items()}
 
 
-def ground_truth(known: Known, *, aggregation: Aggregation = "mean") -> GroundTruth:
-    """Make one ground truth of whatever kind of knowledge there is."""
+def ground_truth(
+    known: Known, *, aggregation: Aggregation = "mean", asked: Collection[str] | None = None
+) -> GroundTruth:
+    """Make one ground truth of whatever kind of knowledge there is.
+
+    Parameters
+    ----------
+    known : Judgments, Cliques, OrderedGroups or GroundTruth
+    aggregation : {"mean", "median", "majority"}
+        How to make one gain of several assessors' judgments.
+    asked : collection of str, optional
+        The queries of the runs. Of cliques only these are queries: the other members were not asked for by anybody.
+        Judgments and groups name their queries themselves, so there they change nothing.
+    """
     if isinstance(known, GroundTruth):
         return known
     if isinstance(known, Cliques):
-        return truth_from_cliques(known)
+        return truth_from_cliques(known, asked=asked)
     if isinstance(known, OrderedGroups):
         return truth_from_groups(known)
     return truth_from_judgments(known, by=aggregation)

@@ -39,7 +39,7 @@ from earmark.campaign.policies.separation import (
 from earmark.data.collection import Collection
 from earmark.errors import ParameterError
 
-ALL = [MTC(), MTCUndecided(), MTCUndecided("doubt"), Absolute(), Random(), Balanced(), Balanced(3, "random")]
+ALL = [MTC(), MTCUndecided(), MTCUndecided("doubt"), Absolute(), Random(), Balanced(), Balanced(3, "mtc")]
 
 
 def collection_of(matrix: np.ndarray) -> Collection:
@@ -399,6 +399,48 @@ def test_balanced_prefers_what_serves_several_who_lack_judgments():
         assert Balanced(2).propose(state_of(matrix, judged=[0]), 1, np.random.default_rng(seed)).items.tolist() == [3]
 
 
+def short_of(matrix: np.ndarray, judged: list[int], minimum: int) -> int:
+    """Count the systems that have judgments, but fewer than the minimum and than they have items."""
+    counts = matrix[:, judged].sum(axis=1)
+    return int(np.count_nonzero((counts > 0) & (counts < np.minimum(minimum, matrix.sum(axis=1)))))
+
+
+@pytest.mark.parametrize("then", ["random", "mtc"])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000), batch=st.integers(1, 25))
+def test_at_most_one_system_is_short_of_judgments_at_any_moment(then, seed, batch):
+    # Every system has ten items of its own, and as many that it shares with any of the others.
+    rng = np.random.default_rng(seed)
+    shared = (rng.random((5, 50)) < 0.4).astype(float)
+    matrix = np.hstack((lists_apart([10] * 5), shared[:, shared.any(axis=0)]))
+    judged: list[int] = []
+    while len(judged) < matrix.shape[1]:
+        for item in Balanced(then=then).propose(state_of(matrix, judged=judged), batch, rng).items.tolist():
+            judged.append(item)
+            assert short_of(matrix, judged, 10) <= 1
+    assert sorted(judged) == list(range(matrix.shape[1]))
+
+
+def test_at_most_one_system_is_short_of_judgments_at_any_moment_on_mirex(mirex):
+    lists = earmark.read_runs(mirex / "runs.txt")
+    collection = Collection.from_runs(lists)
+    weights = system_weights(collection, earmark.parse("AG@5"), scale=earmark.FINE)
+    matrix = (weights.toarray() != 0).astype(float)
+    state = PolicyState(collection, weights, np.zeros(collection.n_items, dtype=bool))
+    judged = Balanced().propose(state, 400, np.random.default_rng(1)).items.tolist()
+    assert all(short_of(matrix, judged[:count], 10) <= 1 for count in range(400))
+    assert (matrix[:, judged].sum(axis=1) >= 10).all()
+
+
+def test_where_every_item_is_shared_balanced_begins_as_few_systems_as_it_can():
+    # Systems 0 and 1 return the same; 2 and 3 too, and system 4 some of all.
+    matrix = np.zeros((5, 24))
+    matrix[:2, :12], matrix[2:4, 12:], matrix[4, 9:15] = 1, 1, 1
+    for seed in range(10):
+        judged = Balanced(5).propose(state_of(matrix), 10, np.random.default_rng(seed)).items.tolist()
+        assert max(short_of(matrix, judged[:count], 5) for count in range(11)) == 2
+
+
 @pytest.mark.parametrize(("then", "other"), [("mtc", MTC()), ("random", Random())])
 def test_balanced_goes_on_as_the_other_policy_once_all_have_enough(then, other):
     rng = np.random.default_rng(6)
@@ -426,7 +468,7 @@ def test_a_system_without_items_lacks_nothing():
 
 
 @pytest.mark.parametrize(
-    "text", ["absolute", "balanced", "balanced:20", "balanced:random", "balanced:5:random", "mtc", "mtc-undecided",
+    "text", ["absolute", "balanced", "balanced:20", "balanced:mtc", "balanced:5:mtc", "mtc", "mtc-undecided",
              "mtc-undecided:doubt", "random"]
 )  # fmt: skip
 def test_names_come_back(text):
@@ -436,8 +478,8 @@ def test_names_come_back(text):
 
 def test_what_the_names_mean():
     assert make_policy("mtc-undecided") == make_policy("mtc-undecided:confidence") == MTCUndecided("confidence")
-    assert make_policy(" balanced:random:5 ") == Balanced(5, "random")
-    assert make_policy("balanced:10:mtc") == Balanced()
+    assert make_policy(" balanced:mtc:5 ") == Balanced(5, "mtc")
+    assert make_policy("balanced:10:random") == Balanced()
     assert {"absolute", "balanced", "mtc", "mtc-undecided", "random"} <= set(POLICIES.names())
 
 
@@ -454,7 +496,7 @@ def test_what_the_names_mean():
         ("random:a:b", r"random takes no argument, got 'random:a:b'"),
         ("mtc-undecided:doubts", r"mtc-undecided is followed by :confidence or :doubt, got ':doubts'"),
         ("mtc-undecided:doubt:doubt", r"mtc-undecided is followed by :confidence or :doubt, got ':doubt:doubt'"),
-        ("balanced:few", r"balanced is followed by a number, by mtc or random, or by both .*, got ':few'"),
+        ("balanced:few", r"balanced is followed by a number, by random or mtc, or by both .*, got ':few'"),
         ("balanced:5:6", r"balanced is followed by a number, .*, got ':5:6'"),
         ("balanced:-5", r"balanced is followed by a number, .*, got ':-5'"),
         ("balanced:0", r"the minimum of judgments per system is 1 or more, got 0"),
@@ -468,7 +510,7 @@ def test_names_that_are_none(text, message):
 def test_parameters_that_make_no_sense():
     with pytest.raises(ParameterError, match="weighted by confidence or by doubt, got 'hope'"):
         MTCUndecided("hope")
-    with pytest.raises(ParameterError, match="balanced goes on as mtc or random, got 'absolute'"):
+    with pytest.raises(ParameterError, match="balanced picks as random or mtc, got 'absolute'"):
         Balanced(then="absolute")
 
 

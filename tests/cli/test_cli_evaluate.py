@@ -71,12 +71,33 @@ def test_measures_that_suit_the_scale(cli: Cli, files: Files, gains: str, taken:
 def test_cliques(cli: Cli, files: Files) -> None:
     said = cli("evaluate", files.covers, "--cliques", files.cliques, "--missing", "drop")
     assert "taking AP, MR1, hits@10, bpref*" in said.err
-    assert "system 'M' did not answer 3 queries (s2, s3, t2): they are dropped" in said.err
+    assert "3 documents (s2, s3, t2) of cliques are a query in no run: means are over the 2 queries" in said.err
+    assert "system 'N' did not answer 1 query (t1): they are dropped" in said.err
     found = values(said.rows)
     # s1 finds s2 first and s3 third; t1 finds t2 second.
     assert found["M", "all", "AP"] == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
     assert found["M", "all", "MR1"] == 1.5
     assert found["N", "all", "MR1"] == 2.0
+
+
+def test_only_clique_members_that_somebody_asks_for_are_queries(cli: Cli, files: Files) -> None:
+    files.cliques.write_text("".join(f"s{number}\tsong\n" for number in range(1, 5)) + "t1\tother\nt2\tother\n")
+    files.covers.write_text("M\ts1\tt1\nM\ts1\ts2\nM\ts1\ts3\n")
+    said = cli("evaluate", files.covers, "--cliques", files.cliques, "-m", "AP", "-m", "R@3")
+    # One list counts, and all three other versions are relevant to it, though one of them was not found.
+    assert values(said.rows)["M", "all", "AP"] == pytest.approx((1 / 2 + 2 / 3) / 3)
+    assert values(said.rows)["M", "all", "R@3"] == pytest.approx(2 / 3)
+    assert "5 documents (s2, s3, s4, t1, t2) of cliques are a query in no run: means are over the 1 query" in said.err
+    # A query that another run answers was asked: it counts as an empty list.
+    files.covers.write_text("M\ts1\ts2\nN\ts1\ts2\nN\ts2\ts1\n")
+    said = cli("evaluate", files.covers, "--cliques", files.cliques, "-m", "RR")
+    assert values(said.rows)["M", "all", "RR"] == 0.5
+    assert values(said.rows)["N", "all", "RR"] == 1
+    assert "system 'M' did not answer 1 query (s2)" in said.err
+    files.covers.write_text("M\tq1\ts2\n")
+    refused = cli("evaluate", files.covers, "--cliques", files.cliques, "-m", "RR")
+    assert refused.code == 2
+    assert "no query of the runs is a document of a clique of two or more" in refused.err
 
 
 def test_ordered_groups(cli: Cli, files: Files) -> None:

@@ -17,6 +17,7 @@ from earmark.predictors.base import Setting
 from earmark.predictors.ordinal_models import NamedModel
 from earmark.predictors.ordinal_regression import fit_ordinal
 from earmark.predictors.ordinal_training import PastCollection, train, with_systems
+from earmark.predictors.tree_learners import LEARNERS, Boosting
 from earmark.simulation import synthetic_collection
 from made_up import write_made_up
 
@@ -241,3 +242,28 @@ def test_a_model_file_is_json(cli: Cli, demo: Path, tmp_path: Path) -> None:
     content = json.loads((tmp_path / "judged.json").read_text())
     assert {"aSYS", "aDOC", "aGEN"} <= set(content["coefficients"])
     assert len(content["intercepts"]) == 9
+
+
+@pytest.mark.parametrize("predictor", ["conditional-tree", "boosted"])
+def test_models_of_trees_are_fitted_and_used(
+    cli: Cli, demo: Path, tmp_path: Path, predictor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sklearn")
+    monkeypatch.setitem(LEARNERS, "boosted", (Boosting(2, 10), Boosting(2, 20)))
+    model = tmp_path / "model.json"
+    said = cli(*fit_command(demo, "--predictor", predictor, "--feature", "pTEAM", "--feature", "pART", "-o", model))
+    candidates = [row for row in said.rows if row["kind"] == "candidate"]
+    chosen = [row for row in candidates if row["chosen"]]
+    assert len(chosen) == 1
+    assert chosen[0]["rps"] == min(row["rps"] for row in candidates)
+    assert said.rows[-1]["predictor"] == predictor
+    assert f"power {said.rows[-1]['power']:.2f}" in said.err
+    files = (demo / "runs.tsv", "--metadata", demo / "metadata.csv", "--format", "jsonl")
+    ranked = cli("rank", *files, "--predictor", predictor, "--model", model)
+    assert ranked.rows[-1]["mean_confidence"] > 0.8
+    refused = cli("rank", *files, "--predictor", "forest", "--model", model)
+    assert refused.code == 2
+    assert f"expected a model for the predictor forest, got one for {predictor}" in refused.err
+    refused = cli(*fit_command(demo, "--predictor", predictor, "--eliminate", "-o", model))
+    assert refused.code == 2
+    assert "--eliminate is for --predictor ordinal" in refused.err

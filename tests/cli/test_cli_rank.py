@@ -305,7 +305,7 @@ def test_an_external_model_speaks_for_unjudged_items(cli: Cli, files: Files) -> 
         (("--predictor", "external:nowhere.csv"), "nowhere.csv: expected a file, got nothing there"),
         (
             ("--predictor", "uniform", "--model", "m.json"),
-            "a model is for the predictors ordinal and hierarchical, 'uni",
+            "conditional-forest and hierarchical, 'uniform' does not use one",
         ),
         (("--predictor", "mtc-output", "--scale", "0..3"), "for the scales broad and fine, not '0..3'"),
         (("--predictor", "ordinal", "--model", "nowhere.json"), "nowhere.json: expected a model file"),
@@ -694,3 +694,26 @@ def test_help_explains_what_its_examples_use(cli: Cli, command: str) -> None:
     assert "--format" in options
     assert "--quiet" in options
     assert "[/" not in said.out
+
+
+def test_by_gives_the_probability_of_a_difference_of_some_size(cli: Cli, files: Files) -> None:
+    command = ("rank", files.runs, "-j", files.judgments, "-m", "AG@3", *PUBLISHED[:2])
+    plain, said = of_kind(cli(*command).rows, "pair"), of_kind(cli(*command, "--by", 0.3).rows, "pair")
+    assert [list(row) for row in said] == [[*plain[0], "by", "a_better_by", "b_better_by"]] * len(plain)
+    for row in said:
+        assert row["by"] == 0.3
+        assert 0 <= row["b_better_by"] + row["a_better_by"] <= 1
+        assert (row["a_better_by"] > row["b_better_by"]) == (row["difference"] > 0)
+    # With a margin, which is something else, the probabilities are the same.
+    assert of_kind(cli(*command, "--by", 0.3, "--margin", 0.2).rows, "pair") == said
+    baseline = of_kind(cli(*command, "--by", 0.3, "--baseline", "good").rows, "pair")
+    chances = {frozenset((row["a"], row["b"])): {row["a_better_by"], row["b_better_by"]} for row in said}
+    assert baseline
+    for row in baseline:
+        assert {row["a_better_by"], row["b_better_by"]} == chances[frozenset((row["a"], row["b"]))]
+    table = cli(*command, "--by", 0.3, "--format", "table").out
+    assert "one is better than the other by 0.3 or more" in table
+    assert "better by 0.3 or more" in cli(*command, "--by", 0.3, "--format", "latex").out
+    refused = cli(*command, "--by", -1)
+    assert refused.code == 2
+    assert "--by is a difference of scores above 0, got -1" in refused.err

@@ -14,13 +14,14 @@ from earmark.data.collection import Collection
 from earmark.data.scales import BROAD, FINE, parse_scale
 from earmark.errors import InputError, ParameterError
 from earmark.predictors.base import PREDICTORS, Blend, Part, Setting, make_predictor
-from earmark.predictors.external import External, calibrating_power, raise_to
+from earmark.predictors.external import External
 from earmark.predictors.ordinal_levels import model_levels
 from earmark.predictors.ordinal_models import NamedModel
 from earmark.predictors.ordinal_predictor import Ordinal
+from earmark.predictors.recalibration import calibrating_power, raise_to
 from earmark.simulation import synthetic_collection
 
-NAMES = ["uniform", "mtc-output", "mtc-judge", "ordinal"]
+NAMES = ["uniform", "mtc-output", "mtc-judge", "ordinal", "forest", "boosted", "conditional-tree", "conditional-forest"]
 
 
 @pytest.fixture(scope="module", params=[FINE, BROAD], ids=str)

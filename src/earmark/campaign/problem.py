@@ -147,7 +147,8 @@ class Problem(Display):
         scale : Scale, optional
             By default that of the judgments, else the one the predictor is made for.
         predictor : str or callable
-            ``hierarchical``, ``uniform``, ``mtc-output``, ``mtc-judge``, ``ordinal`` or ``external:FILE``.
+            ``hierarchical``, ``uniform``, ``mtc-output``, ``mtc-judge``, ``ordinal``, ``forest``, ``boosted``,
+            ``conditional-tree``, ``conditional-forest`` or ``external:FILE``.
         policy, stop : str
             As written on the command line. The policy is by default ``variance``; where verdicts need a sample and no
             audit draws one, ``proportional``.

@@ -68,8 +68,11 @@ def curves(
 
     if curve == "dynamic-recall" and rel is not None:
         raise ParameterError("--rel does not apply to dynamic recall: every group counts")
-    known = ground_truth(load_truth(out, truth, inputs.encoding), aggregation=truth.aggregate)
+    given = load_truth(out, truth, inputs.encoding)
     lists = inputs.load()
+    known = ground_truth(given, aggregation=truth.aggregate, asked=lists.queries)
+    if len(known.queries) < len(ground_truth(given, aggregation=truth.aggregate).queries):
+        out.note("documents of cliques that are a query in no run do not count as queries")
     judged, system, absent = judged_lists(lists, known, collection_size=truth.collection_size)
     drawn = draw_curves(judged, curve, rel=rel, cutoff=cutoff)
     if absent.any() and missing == "zero":

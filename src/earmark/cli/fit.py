@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from earmark.predictors.ordinal_training import PastCollection, Training
 
 _FITTING = "How the model is fitted"
-Fitted = Literal["ordinal", "hierarchical"]
+Fitted = Literal["ordinal", "hierarchical", "forest", "boosted", "conditional-tree", "conditional-forest"]
 
 
 def fit(
@@ -36,10 +36,12 @@ def fit(
     seed: Seed = 0,
     depth: Depth = None,
 ) -> None:
-    """Fit a model on judged collections, for the predictor ordinal or hierarchical to use on new ones.
+    """Fit a model on judged collections, for a predictor to use on new ones.
 
     An ordinal model gives every level of the scale a probability from the features of an item (see 'earmark
-    features'). An item's own judgment is never among them.
+    features'). An item's own judgment is never among them. Models of trees do the same; their hyperparameters and
+    the power that recalibrates their probabilities come from a cross-validation that holds out whole queries
+    (Buckers 2021, section 3.4).
 
     Parameters
     ----------
@@ -52,7 +54,9 @@ def fit(
     also
         Another judged collection to learn from, its files separated by commas. Give the option again for more.
     predictor
-        What the model is for: ordinal, or a prior for the predictor hierarchical, which needs no features named.
+        What the model is for: ordinal; forest, a random forest; boosted, an ordinal model boosted with trees (both need
+        the extra learn); conditional-tree or conditional-forest, conditional inference trees; or hierarchical, for
+        which it is a prior that needs no features named.
     feature
         Predict from this feature, or a product of two such as sGEN:pGEN. Give the option again for more. When omitted,
         pTEAM, aRANK, pART, sGEN, pGEN and sGEN:pGEN, as far as there are metadata for them.
@@ -60,7 +64,7 @@ def fit(
         Predict also from how its systems, its query and its genre were judged so far: aSYS, aDOC and aGEN. Such a model
         predicts nothing before there are judgments.
     eliminate
-        Remove features one by one until all remaining ones have a p-value below 0.0001.
+        Remove features one by one until all remaining ones have a p-value below 0.0001. For ordinal models.
     augment
         Add N copies of every collection from which systems are dropped at random, so that the model has seen smaller
         collections too.
@@ -71,6 +75,7 @@ def fit(
     earmark fit new.tsv -j new-judgments.tsv --also old.tsv,old-judgments.tsv --augment 5 -o model.json
     earmark fit runs.tsv -j judgments.tsv --feature pSYS --feature pART --eliminate -o model.json
     earmark fit runs.tsv -j judgments.tsv --metadata metadata.tsv --predictor hierarchical -o prior.json
+    earmark fit runs.tsv -j judgments.tsv --metadata metadata.tsv --predictor forest -o forest.json
     """
     import numpy as np
 
@@ -90,6 +95,9 @@ def fit(
     if not feature:
         say_dropped(past[0].setting.features, out)
     _say_teams(feature or (), described, out)
+    if predictor != "ordinal":
+        _fit_trees(past, output, out, predictor, feature, seed, judged=judged, eliminate=eliminate, augment=augment)
+        return
     trained = train(
         past,
         rng=np.random.default_rng(seed),
@@ -110,6 +118,66 @@ def fit(
     else:
         coefficients, summary = training_frames(trained)
         out.kinds(coefficients, summary)
+
+
+def _fit_trees(
+    past: list[PastCollection],
+    output: Path,
+    out: Output,
+    predictor: str,
+    feature: list[str] | None,
+    seed: int,
+    *,
+    judged: bool,
+    eliminate: bool,
+    augment: int,
+) -> None:
+    """Fit and write a model of trees, and show how its hyperparameters were chosen."""
+    import numpy as np
+    import polars as pl
+
+    from earmark.errors import ParameterError
+    from earmark.predictors.tree_training import train_trees
+
+    if eliminate:
+        raise ParameterError("--eliminate is for --predictor ordinal: trees have no p-values to take features out by")
+    trained = train_trees(
+        past,
+        predictor,
+        rng=np.random.default_rng(seed),
+        features=feature or None,
+        judged=judged,
+        copies=augment,
+        name=output.name.removesuffix(".json"),
+    )
+    if trained.incomplete:
+        out.note(f"{trained.incomplete:,} judged items lack a feature and were left out")
+    trained.model.save(output)
+    out.note(f"wrote {output}: {trained.model.source}")
+    chosen = trained.choice.learner
+    rows = pl.DataFrame(
+        [
+            {"kind": "candidate", "hyperparameters": str(learner), "rps": score, "chosen": learner == chosen}
+            for learner, score in trained.choice.scores
+        ]
+    )
+    summary = {
+        "kind": "summary",
+        "predictor": predictor,
+        "collections": trained.collections,
+        "judged": trained.judged,
+        "rows": trained.rows,
+        "power": trained.model.ensemble.power,
+    }
+    if out.for_people:
+        out.show_frame(
+            rows,
+            {"hyperparameters": "", "rps": "RPS, queries\nheld out", "chosen": "chosen"},
+            formats={"rps": lambda value: f"{value:.4f}", "chosen": lambda value: "yes" if value else ""},
+            caption=trained.model.source,
+        )
+    else:
+        out.kinds(rows, pl.DataFrame([summary]))
 
 
 def _say_teams(features: Sequence[str], described: Described, out: Output) -> None:
@@ -136,7 +204,7 @@ def _fit_prior(past: list[PastCollection], output: Path, out: Output, *, named: 
     from earmark.predictors.hierarchical_prior import JudgedCollection, fit_prior, usual_doubt
 
     if named:
-        raise ParameterError("--feature, --judged, --eliminate and --augment are for --predictor ordinal")
+        raise ParameterError("--feature, --judged, --eliminate and --augment are not for --predictor hierarchical")
     scale = past[0].setting.scale
     judged = [
         JudgedCollection(

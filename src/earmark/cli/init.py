@@ -398,7 +398,7 @@ def _scale(asking: Asking, choice: Any, out: Output) -> str | None:
     """Return the scale; without --scale that of the predictor, where it has one."""
     if asking.scale is not None or asking.kind != "grade":
         return asking.scale
-    if not (choice.name.startswith("mtc-") or (choice.name == "ordinal" and choice.model is not None)):
+    if not (choice.name.startswith("mtc-") or (choice.name != "hierarchical" and choice.model is not None)):
         raise ParameterError(
             "--scale is missing: it says what documents are judged on, for example --scale broad (0, 1 or 2), "
             "--scale fine (0 to 100) or --scale 0..3"

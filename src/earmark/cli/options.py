@@ -180,7 +180,8 @@ class Truth(Judging):
     ----------
     cliques
         Cliques: two columns document and group. The other members of a query's group are relevant, as cover versions
-        of one song are.
+        of one song are. Queries are the documents that at least one run has a list for: of four versions of which
+        only one was asked for, one counts.
     groups
         Ordered groups: three columns query, document and group number. Group 1 should come first.
     collection_size
@@ -289,11 +290,12 @@ class Predicting:
     ----------
     predictor
         What predicts unjudged items: hierarchical learns which systems make the same errors; ordinal learns from the
-        judgments so far, and from past collections with --model; mtc-output and mtc-judge are the published models of
-        Urbano and Schedl (2013) for music similarity; uniform takes every level as equally likely; external:FILE reads
-        the predictions of another model, a score or one column per level.
+        judgments so far, and from past collections with --model; forest, boosted (both need the extra learn),
+        conditional-tree and conditional-forest do the same with trees (Buckers 2021); mtc-output and mtc-judge are the
+        published models of Urbano and Schedl (2013) for music similarity; uniform takes every level as equally likely;
+        external:FILE reads the predictions of another model, a score or one column per level.
     model
-        A model fitted on past collections by 'earmark fit', for the predictor ordinal or hierarchical.
+        A model fitted on past collections by 'earmark fit', for the predictor it was fitted for.
     """
 
     panel: ClassVar[str] = BELIEVING
@@ -474,8 +476,9 @@ PolicyName = Annotated[
         "(variance:top, about which system is best; variance:absolute, about the scores); proportional, a sample with "
         "known probabilities, for --inference design; mtc, the items that separate the most pairs of systems (Urbano "
         "and Schedl 2013); mtc-undecided, the same among undecided pairs; absolute, the items that the systems' own "
-        "scores depend on most; random; or balanced, at least ten judgments of a system or none. When omitted, "
-        "variance; with --inference design and no audit, proportional.",
+        "scores depend on most; random; or balanced, at random, with ten judgments of a system or none: one system "
+        "is completed before another one is begun (Buckers 2021). When omitted, variance; with --inference design and "
+        "no audit, proportional.",
     ),
 ]
 AuditShare = Annotated[

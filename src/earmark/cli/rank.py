@@ -57,6 +57,7 @@ def rank(
     distribution: Annotated[Literal["normal", "t"], option("NAME", panel=ESTIMATING, rare=True)] = "normal",
     seed: Seed = 0,
     pairs: Annotated[bool, option()] = False,
+    by: Annotated[float | None, option("X", panel=ESTIMATING)] = None,
 ) -> None:
     """Rank systems from few judgments or none, and say how sure every comparison is.
 
@@ -84,6 +85,9 @@ def rank(
         hierarchical do: normal, or t with one degree of freedom less than queries.
     pairs
         List all pairs in a table too, however many there are.
+    by
+        Also give, for every pair, the probability that the one system is better than the other by X or more, in both
+        directions. Nothing is decided by it; a difference that does not matter is --margin.
 
     Examples
     --------
@@ -92,6 +96,7 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --inference design
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
+    earmark rank runs.tsv -j judgments.tsv -m AG@5 --by 0.3
     earmark rank study
     """
     import polars as pl
@@ -108,6 +113,8 @@ def rank(
     if kind not in (None, "grade") and (checking.baseline is not None or keeping.append is not None):
         name = "--baseline" if checking.baseline is not None else "--append"
         raise ParameterError(f"{name} is for campaigns that grade documents, this one is of kind {kind}")
+    if kind not in (None, "grade") and by is not None:
+        raise ParameterError(f"--by is for campaigns that grade documents, this one is of kind {kind}")
     if kind == "prefer":
         from earmark.cli.preferences_next import rank_stored
 
@@ -139,7 +146,7 @@ def rank(
     check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
     if check is not None:
         out.note(check.sentence())
-    frames = [ranking.systems_frame(), *_pair_frames(ranking, check, everything=pairs)]
+    frames = [ranking.systems_frame(), *_pair_frames(ranking, check, by, everything=pairs)]
     frames.append(pl.DataFrame([summary_row(campaign)]))
     if audited is not None:
         frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
@@ -159,12 +166,14 @@ def rank(
             _show_check(ranking, check, out)
         if check is None or pairs:
             _show_pairs(ranking, out, everything=pairs)
+        if by is not None:
+            _show_by(ranking, by, out, everything=pairs)
         # Where two systems may be the best, the report's headline says what would tell them apart.
         forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
         said_first = statements.say_verdict(ranking, forecast).headline
         out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
     elif out.shape == "latex":
-        out.text(_latex(ranking, check, everything=pairs))
+        out.text(_latex(ranking, check, by, everything=pairs))
     else:
         out.note(ranking.notes()[0])
         out.kinds(*frames)
@@ -172,9 +181,10 @@ def rank(
         checking.conclude(check)
 
 
-def _latex(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -> str:
+def _latex(ranking: Ranking, check: BaselineCheck | None, by: float | None, *, everything: bool) -> str:
     """Set the ranking and the pairs as two tables."""
     from earmark.cli.latex import latex_table
+    from earmark.inference.differences_by import with_difference_probabilities
 
     frame = ranking.systems_frame()
     systems = [
@@ -182,28 +192,70 @@ def _latex(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -
         Column("system", frame["system"].to_list(), numeric=False),
         *(Column(name, [number(value) for value in frame[name]]) for name in ("estimate", "low", "high")),
     ]
-    frames = [ranking.comparisons_frame()] if check is None else _pair_frames(ranking, check, everything=everything)
+    if check is not None:
+        frames = _pair_frames(ranking, check, by, everything=everything)
+    else:
+        whole = ranking.comparisons_frame()
+        frames = [whole if by is None else with_difference_probabilities(whole, ranking, by)]
     rows = [row for part in frames for row in part.to_dicts()]
     pairs = [
         *(Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")),
         *(Column(name, [number(row[name]) for row in rows]) for name in _DIFFERENCE),
         Column("confidence", [in_percent(row["confidence"]) for row in rows]),
     ]
+    if by is not None:
+        for one in ("a", "b"):
+            cells = [_chance(row[f"{one}_better_by"]) for row in rows]
+            pairs.append(Column(f"{one} better by {by:g} or more", cells))
     comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
     return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)
 
 
-def _pair_frames(ranking: Ranking, check: BaselineCheck | None, *, everything: bool) -> list[pl.DataFrame]:
+def _pair_frames(
+    ranking: Ranking, check: BaselineCheck | None, by: float | None, *, everything: bool
+) -> list[pl.DataFrame]:
     """Return the rows of all pairs, or of those with the baseline and, if asked for, of the others."""
     import polars as pl
 
     from earmark.inference.baseline import ranking_rows
+    from earmark.inference.differences_by import with_difference_probabilities
 
     if check is None:
-        return [ranking.pairs_frame()]
-    named = [check.baseline]
-    others = ranking.pairs_frame().filter(~(pl.col("a").is_in(named) | pl.col("b").is_in(named)))
-    return [ranking_rows(ranking, check), *([others] if everything else [])]
+        frames = [ranking.pairs_frame()]
+    else:
+        named = [check.baseline]
+        others = ranking.pairs_frame().filter(~(pl.col("a").is_in(named) | pl.col("b").is_in(named)))
+        frames = [ranking_rows(ranking, check), *([others] if everything else [])]
+    return frames if by is None else [with_difference_probabilities(frame, ranking, by) for frame in frames]
+
+
+def _chance(value: float) -> str:
+    """Show a probability that may be small: what is not 0 is not shown as 0%."""
+    return "<1%" if 0 < value < 0.01 else in_percent(value)
+
+
+def _show_by(ranking: Ranking, by: float, out: Output, *, everything: bool) -> None:
+    """Show how probable differences of some size are, the most probable first."""
+    from earmark.inference.differences_by import with_difference_probabilities
+
+    frame = with_difference_probabilities(ranking.comparisons_frame(), ranking, by)
+    if not frame.height:
+        return
+    frame = frame.sort("a_better_by", descending=True, maintain_order=True)
+    shown = frame if everything else frame.head(_FEW_PAIRS)
+    rest = frame.height - shown.height
+    out.show_columns(
+        [Column(name, shown[name].to_list(), numeric=False) for name in ("a", "b")],
+        [
+            Column("difference", [decimal(value, sign="+") for value in shown["difference"]]),
+            Column("a better", [_chance(value) for value in shown["a_better_by"]]),
+            Column("b better", [_chance(value) for value in shown["b_better_by"]]),
+        ],
+        title=f"The probability that one is better than the other by {by:g} or more",
+        caption="a has the better estimate; the rest is the probability that they differ by less"
+        + (f"\nand {rest:,} more: --pairs lists all pairs" if rest else ""),
+    )
+    out.show("")
 
 
 def _show_check(ranking: Ranking, check: BaselineCheck, out: Output) -> None:

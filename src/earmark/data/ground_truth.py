@@ -7,6 +7,7 @@ clique is known not to be. *Ordered groups* say for each query which documents s
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,6 +20,7 @@ from earmark.data.hashing import stretches
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.runs import sort_ids
 from earmark.data.scales import BINARY, ORDERED, Scale
+from earmark.errors import ParameterError
 from earmark.wording import counted
 
 
@@ -119,11 +121,29 @@ class Cliques(Display):
         return Summary(str(self), [DisplayTable(frame, most=5)], notes)
 
 
-def truth_from_cliques(cliques: Cliques) -> GroundTruth:
-    """Make every document of a clique with two or more members a query for the others."""
+def truth_from_cliques(cliques: Cliques, *, asked: Collection[str] | None = None) -> GroundTruth:
+    """Make documents of cliques with two or more members queries for the others.
+
+    Parameters
+    ----------
+    cliques : Cliques
+    asked : collection of str, optional
+        Which documents are queries; by default all. A file of cliques says which documents belong together, not
+        which of them somebody asked for.
+
+    Raises
+    ------
+    ParameterError
+        If none of the documents asked for has another in its clique.
+    """
     members = cliques.frame
-    pairs = members.rename({"document": "query"}).join(members, on="group", maintain_order="left_right")
+    queries = members if asked is None else members.filter(pl.col("document").is_in(list(asked)))
+    pairs = queries.rename({"document": "query"}).join(members, on="group", maintain_order="left_right")
     pairs = pairs.filter(pl.col("query") != pl.col("document")).select("query", "document", gain=pl.lit(1.0))
+    if asked is not None and not pairs.height:
+        raise ParameterError(
+            "no query of the runs is a document of a clique of two or more: nothing is relevant to any"
+        )
     return _build(pairs, BINARY, elsewhere=members["document"], own_document=True)
 
 

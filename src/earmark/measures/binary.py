@@ -117,11 +117,11 @@ class Success(BinaryMeasure):
 @register()
 @dataclass(frozen=True, repr=False)
 class hits(BinaryMeasure):
-    """How many of the first :math:`k` documents are relevant, as cover song identification reports it for 10."""
+    """How many of the first :math:`k` documents are relevant, as MIREX reports it for cover songs and 10."""
 
     name = "hits"
     range = (0.0, np.inf)
-    reference = "Serra2007"
+    reference = "Downie2008b"
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -212,7 +212,7 @@ class Rprec(BinaryMeasure):
 @register()
 @dataclass(frozen=True, repr=False)
 class MR1(BinaryMeasure):
-    """The rank of the first relevant document, whose mean is the mean rank of the first hit; lower is better.
+    """The rank of the first relevant document, lower is better: MIREX's mean rank of the first identified cover.
 
     A list without one scores as if it came right after everything: one more than the collection's size where that is
     known, else one more than the longest list.
@@ -221,7 +221,7 @@ class MR1(BinaryMeasure):
     name = "MR1"
     range = (1.0, np.inf)
     higher_is_better = False
-    reference = "Serra2007"
+    reference = "Downie2008b"
     needs_whole_lists = True
 
     def score(self, lists: JudgedLists) -> Floats:

@@ -18,9 +18,13 @@ from earmark.predictors.hierarchical_prior import HierarchicalPrior
 from earmark.predictors.ordinal_levels import model_levels
 from earmark.predictors.ordinal_models import NamedModel
 from earmark.predictors.ordinal_predictor import Ordinal
+from earmark.predictors.tree_models import TreeModel
+from earmark.predictors.tree_predictors import TREE_PREDICTORS
 
 DEFAULT = Hierarchical.name
 _EXTERNAL = f"{External.name}:"
+WITH_MODEL = (Ordinal.name, *TREE_PREDICTORS, Hierarchical.name)
+"""The predictors that use a model fitted on past collections."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class PredictorChoice:
     name : str
         A registered name, or ``external:`` and the path of a file.
     model : path, optional
-        A model fitted on other collections, for the predictors ``ordinal`` and ``hierarchical``.
+        A model fitted on other collections, for a predictor of `WITH_MODEL`.
     encoding : str
         The text encoding of an external file.
 
@@ -47,10 +51,9 @@ class PredictorChoice:
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        if self.model is not None and self.name not in (Ordinal.name, Hierarchical.name):
-            raise ParameterError(
-                f"a model is for the predictors {Ordinal.name} and {Hierarchical.name}, '{self.name}' does not use one"
-            )
+        if self.model is not None and self.name not in WITH_MODEL:
+            known = f"{', '.join(WITH_MODEL[:-1])} and {WITH_MODEL[-1]}"
+            raise ParameterError(f"a model is for the predictors {known}, '{self.name}' does not use one")
         if self.name == _EXTERNAL:
             raise ParameterError(f"name the file after '{_EXTERNAL}', for example {_EXTERNAL}levels.csv")
 
@@ -69,7 +72,11 @@ class PredictorChoice:
         if self.model is not None and self.name == Hierarchical.name:
             return Hierarchical(setting, HierarchicalPrior.load(self.model))
         if self.model is not None:
-            return Ordinal(setting, NamedModel.load(self.model, levels=model_levels(setting.scale)))
+            levels = model_levels(setting.scale)
+            if self.name in TREE_PREDICTORS:
+                past = TreeModel.load(self.model, predictor=self.name, levels=levels)
+                return TREE_PREDICTORS[self.name](setting, past)
+            return Ordinal(setting, NamedModel.load(self.model, levels=levels))
         return make_predictor(self.name, setting)
 
     @property
@@ -81,7 +88,8 @@ class PredictorChoice:
         """Return the scale to take where there are no judgments to tell it: the model's, otherwise Fine."""
         if self.model is None or self.name == Hierarchical.name:
             return FINE
-        levels = NamedModel.load(self.model).levels
+        of_trees = self.name in TREE_PREDICTORS
+        levels = TreeModel.load(self.model).levels if of_trees else NamedModel.load(self.model).levels
         if levels == model_levels(FINE):
             return FINE
         whole = levels == tuple(range(len(levels)))

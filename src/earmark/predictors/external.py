@@ -1,10 +1,10 @@
 r"""The predictor ``external``: another model's word about items, recalibrated on the judgments.
 
 A tree ensemble, an audio model, a language model asked to judge: whatever says something about items can be used,
-as probabilities of levels or as a single score. Probabilities :math:`p` are raised to a power and normalised,
-:math:`p_l^a / \sum_m p_m^a`, with the power at which the claimed variance matches the observed squared error on the
-judged items (BIAS, section 3.4: below 1 it flattens what is too sure of itself). A score becomes the one feature of an
-ordinal model fitted on the judged items.
+as probabilities of levels or as a single score. Probabilities are raised to a power and normalised, with the power at
+which the claimed variance matches the observed squared error on the judged items
+(:mod:`earmark.predictors.recalibration`). A score becomes the one feature of an ordinal model fitted on the
+judged items.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.optimize import brentq
 
 from earmark.beliefs.beliefs import AssessorGains, Beliefs
 from earmark.data.arrays import Bools, Floats, Ints
@@ -26,9 +25,9 @@ from earmark.errors import InputError
 from earmark.predictors.base import Part, Predictor, Setting, believe, digest_of
 from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_regression import fit_ordinal, predict_levels
+from earmark.predictors.recalibration import calibrating_power, raise_to
 
-# The sharpest and the flattest that recalibration may make probabilities, and how few judgments it may rest on.
-_POWERS = (0.02, 20.0)
+# How few judgments recalibration may rest on.
 _FEWEST_ROWS = 20
 _SUM_TOLERANCE = 1e-3
 
@@ -93,45 +92,6 @@ class External(Predictor):
             direction = "flattened" if power < 1 else "sharpened"
             said.append(f"probabilities {direction} to the power {power:.2f} to match the judgments")
         return said
-
-
-def raise_to(probabilities: Floats, power: float) -> Floats:
-    r"""Return :math:`p_l^a / \sum_m p_m^a` row by row."""
-    raised = probabilities**power
-    normalised: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return normalised
-
-
-def calibrating_power(probabilities: Floats, levels: Floats, gain: Floats) -> float:
-    """Find the power at which the mean claimed variance is the mean squared error.
-
-    Parameters
-    ----------
-    probabilities : ndarray of float, shape (n, levels)
-        What was predicted.
-    levels : ndarray of float, shape (levels,)
-        The gain of every level.
-    gain : ndarray of float, shape (n,)
-        What was judged.
-
-    Returns
-    -------
-    float
-        At an end of the range that is tried where no power in it does.
-    """
-
-    def excess(log_power: float) -> float:
-        raised = raise_to(probabilities, float(np.exp(log_power)))
-        mean = raised @ levels
-        claimed = (raised @ levels**2 - mean**2).mean()
-        return float(claimed - ((gain - mean) ** 2).mean())
-
-    low, high = (float(np.log(power)) for power in _POWERS)
-    if excess(low) <= 0:
-        return _POWERS[0]
-    if excess(high) >= 0:
-        return _POWERS[1]
-    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
 def _read_columns(table: Table, setting: Setting) -> tuple[Floats, Bools, Floats | None]:

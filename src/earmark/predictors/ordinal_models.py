@@ -151,11 +151,11 @@ class NamedModel:
             data = Path(path).read_bytes()
         except OSError as error:
             raise InputError(expected="a model file", got=error.strerror or str(error), path=path) from None
-        model = _from_content(_parse_json(data, path), path)
+        model = _from_content(parse_model_json(data, path), path)
         if levels is not None and model.levels != tuple(levels):
             raise InputError(
-                expected=f"a model for the gains {_listed(levels)}",
-                got=f"one for {_listed(model.levels)}",
+                expected=f"a model for the gains {listed(levels)}",
+                got=f"one for {listed(model.levels)}",
                 path=path,
                 hint="fit a model on this scale",
             )
@@ -187,12 +187,14 @@ def published_model(name: str) -> NamedModel:
 @cache
 def _published() -> dict[str, NamedModel]:
     file = resources.files("earmark.predictors") / "published.json"
-    content = _parse_json(file.read_bytes(), "published.json")
+    content = parse_model_json(file.read_bytes(), "published.json")
     models = [_from_content(model, "published.json") for model in content["models"]]
     return {model.name: model for model in models}
 
 
-def _parse_json(data: bytes, path: str | os.PathLike[str]) -> Any:
+def parse_model_json(data: bytes, path: str | os.PathLike[str]) -> Any:
+    """Read the JSON of a model file, numbers as floats; whatever is wrong with it is an error that names the file."""
+
     def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
@@ -217,7 +219,9 @@ def _from_content(content: Any, path: str | os.PathLike[str]) -> NamedModel:
         raise InputError(expected="a JSON object with a model", got="another value", path=path)
     if content.get("format") != FORMAT:
         got = f"'{content['format']}'" if "format" in content else "no format"
-        raise InputError(expected=f"the format '{FORMAT}'", got=got, path=path)
+        hint = "a model of trees is for --predictor forest, boosted, conditional-tree or conditional-forest"
+        known = str(content.get("format", "")).startswith("earmark tree model")
+        raise InputError(expected=f"the format '{FORMAT}'", got=got, path=path, hint=hint if known else None)
     unknown = [key for key in content if key not in _KEYS]
     if unknown:
         raise InputError(expected=f"the keys {', '.join(_KEYS)}", got=f"also '{unknown[0]}'", path=path)
@@ -233,9 +237,9 @@ def _from_content(content: Any, path: str | os.PathLike[str]) -> NamedModel:
             got=json.dumps(content["coefficients"]),
             path=path,
         )
-    levels = _numbers(content["levels"], "levels", path)
-    intercepts = _numbers(content["intercepts"], "intercepts", path)
-    coefficients = _numbers(list(content["coefficients"].values()), "coefficients", path)
+    levels = model_numbers(content["levels"], "levels", path)
+    intercepts = model_numbers(content["intercepts"], "intercepts", path)
+    coefficients = model_numbers(list(content["coefficients"].values()), "coefficients", path)
     complaint = _complaint(levels, intercepts, coefficients)
     if complaint:
         raise InputError(expected=complaint[0], got=complaint[1], path=path)
@@ -249,7 +253,8 @@ def _from_content(content: Any, path: str | os.PathLike[str]) -> NamedModel:
     )
 
 
-def _numbers(values: Any, key: str, path: str | os.PathLike[str]) -> tuple[float, ...]:
+def model_numbers(values: Any, key: str, path: str | os.PathLike[str]) -> tuple[float, ...]:
+    """Return a list of numbers from a model file, or say that it is none."""
     if not isinstance(values, list):
         raise InputError(expected=f"a list of numbers as {key}", got=json.dumps(values), path=path)
     for value in values:
@@ -263,15 +268,16 @@ def _complaint(
 ) -> tuple[str, str] | None:
     """Tell what was expected of the numbers of a model and what was found, if they do not make one."""
     if not all(math.isfinite(value) for value in (*levels, *intercepts, *coefficients)):
-        return "finite numbers", _listed([v for v in (*levels, *intercepts, *coefficients) if not math.isfinite(v)])
+        return "finite numbers", listed([v for v in (*levels, *intercepts, *coefficients) if not math.isfinite(v)])
     if len(levels) < 2 or any(low >= high for low, high in pairwise(levels)):
-        return "the gains of two or more levels, ascending", _listed(levels)
+        return "the gains of two or more levels, ascending", listed(levels)
     if len(intercepts) != len(levels) - 1:
         return f"{len(levels) - 1} intercepts for {len(levels)} levels", str(len(intercepts))
     if any(high <= low for high, low in pairwise(intercepts)):
-        return "strictly decreasing intercepts", _listed(intercepts)
+        return "strictly decreasing intercepts", listed(intercepts)
     return None
 
 
-def _listed(values: Sequence[float]) -> str:
+def listed(values: Sequence[float]) -> str:
+    """Write numbers with commas between."""
     return ", ".join(f"{value:g}" for value in values)

@@ -25,6 +25,7 @@ from earmark.data.collection import Collection
 from earmark.errors import ParameterError
 from earmark.predictors.backward_elimination import EliminationStep, backward_elimination
 from earmark.predictors.base import Setting
+from earmark.predictors.held_out_features import held_out_features
 from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_models import NamedModel
 from earmark.predictors.ordinal_predictor import OUTPUT_TIER
@@ -116,6 +117,76 @@ def train(
     ParameterError
         If scales differ, a feature does not exist, or no judged item has all of them.
     """
+    rows = training_rows(collections, rng=rng, features=features, judged=judged, copies=copies)
+    names, n_levels = rows.names, rows.levels.size
+    path: tuple[EliminationStep, ...] = ()
+    if eliminate:
+        found = backward_elimination(rows.x, names, rows.y, n_levels=n_levels, weights=rows.weights)
+        names, fit, path = found.kept, found.model, found.path
+    else:
+        fit = fit_ordinal(rows.x, rows.y, n_levels=n_levels, weights=rows.weights, names=names)
+    levels = tuple(rows.levels.tolist())
+    return Training(
+        model=NamedModel.from_fit(fit, name=name, features=names, levels=levels, source=rows.source),
+        fit=fit,
+        collections=len(collections),
+        judged=rows.judged,
+        rows=len(rows.y),
+        incomplete=rows.incomplete,
+        eliminated=path,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """What judged collections have to teach, row by row.
+
+    Attributes
+    ----------
+    names : tuple of str, length f
+        The features.
+    x : ndarray of float, shape (n, f)
+    gain : ndarray of float, shape (n,)
+        What the item of a row was judged to be worth.
+    y : ndarray of int, shape (n,)
+        The level of that, of `levels`.
+    weights : ndarray of float, shape (n,)
+        The rows of an item share a weight of 1.
+    query : ndarray of int, shape (n,)
+        The query of a row, no two collections sharing one.
+    levels : ndarray of float, shape (levels,)
+    judged, incomplete : int
+        How many judged items could be used, and how many lack a feature.
+    source : str
+        Where the rows came from, in words.
+    """
+
+    names: tuple[str, ...]
+    x: Floats
+    gain: Floats
+    y: Ints
+    weights: Floats
+    query: Ints
+    levels: Floats
+    judged: int
+    incomplete: int
+    source: str
+
+
+def training_rows(
+    collections: Sequence[PastCollection],
+    *,
+    rng: np.random.Generator,
+    features: Sequence[str] | None = None,
+    judged: bool = False,
+    copies: int = 0,
+    held_out: bool = False,
+) -> TrainingRows:
+    """Make rows of judged collections; arguments and errors are those of :func:`train`.
+
+    With `held_out`, features that rest on judgments are made for learners that would decode an item's own judgment from
+    them (:mod:`earmark.predictors.held_out_features`).
+    """
     if not collections:
         raise ParameterError("a model is fitted on one judged collection or more, got none")
     if copies < 0:
@@ -127,30 +198,26 @@ def train(
                 f"all collections have to be judged on one scale, got '{scale}' and '{past.setting.scale}'"
             )
     names = _chosen(collections, features, judged=judged)
-    blocks = [_rows(past, names, copies=copies, rng=rng) for past in collections]
+    blocks = [_rows(past, names, copies=copies, rng=rng, held_out=held_out) for past in collections]
     x, gains, weights = (np.concatenate(parts) for parts in zip(*(block.table for block in blocks), strict=True))
     if not gains.size:
         raise ParameterError(f"no judged item has all of the features {', '.join(names)}: name fewer of them")
-    levels = model_levels(scale)
-    y = to_levels(scale, gains)
-    path: tuple[EliminationStep, ...] = ()
-    if eliminate:
-        found = backward_elimination(x, names, y, n_levels=len(levels), weights=weights)
-        names, fit, path = found.kept, found.model, found.path
-    else:
-        fit = fit_ordinal(x, y, n_levels=len(levels), weights=weights, names=names)
+    first_query = np.cumsum([0, *(len(past.setting.collection.queries) for past in collections)])
     used = sum(block.judged for block in blocks)
     source = f"fitted on {used:,} judged items of {counted(len(collections), 'collection')}"
     if copies:
         source += f", with {counted(copies, 'copy', 'copies')} of each from which systems were dropped"
-    return Training(
-        model=NamedModel.from_fit(fit, name=name, features=names, levels=levels, source=source),
-        fit=fit,
-        collections=len(collections),
+    return TrainingRows(
+        names=names,
+        x=x,
+        gain=gains,
+        y=to_levels(scale, gains),
+        weights=weights,
+        query=np.concatenate([block.query + first for block, first in zip(blocks, first_query, strict=False)]),
+        levels=np.array(model_levels(scale)),
         judged=used,
-        rows=len(y),
         incomplete=sum(block.incomplete for block in blocks),
-        eliminated=path,
+        source=source,
     )
 
 
@@ -188,20 +255,26 @@ def with_systems(collection: Collection, systems: Ints) -> tuple[Collection, Int
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """What one collection and its copies have to teach: features, gains and weights, row by row."""
+    """What one collection and its copies have to teach: features, gains, weights and queries, row by row."""
 
     table: tuple[Floats, Floats, Floats]
+    query: Ints
     judged: int
     incomplete: int
 
 
-def _rows(past: PastCollection, names: Sequence[str], *, copies: int, rng: np.random.Generator) -> _Rows:
+def _rows(
+    past: PastCollection, names: Sequence[str], *, copies: int, rng: np.random.Generator, held_out: bool
+) -> _Rows:
     values, items = [], []
     for setting, there in _versions(past.setting, copies, rng):
         if any(name in setting.features.dropped for name in _parts(names)):
             continue
         gain = past.judged_gain[there]
-        table = setting.features.features(names, gain=gain, judged=gain >= 0, exclude_own=True)
+        if held_out:
+            table = held_out_features(setting.features, names, gain)
+        else:
+            table = setting.features.features(names, gain=gain, judged=gain >= 0, exclude_own=True)
         taught = table.complete & (gain >= 0)
         values.append(table.values[taught])
         items.append(there[taught])
@@ -210,7 +283,8 @@ def _rows(past: PastCollection, names: Sequence[str], *, copies: int, rng: np.ra
     weights = 1.0 / rows_of_item[own]
     complete = int(np.count_nonzero(rows_of_item))
     judged = int(np.count_nonzero(past.judged_gain >= 0))
-    return _Rows((np.concatenate(values), past.judged_gain[own], weights), complete, judged - complete)
+    rows = (np.concatenate(values), past.judged_gain[own], weights)
+    return _Rows(rows, past.setting.collection.item_query[own], complete, judged - complete)
 
 
 def _versions(setting: Setting, copies: int, rng: np.random.Generator) -> Iterator[tuple[Setting, Ints]]:

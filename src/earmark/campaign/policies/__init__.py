@@ -6,8 +6,8 @@ r"""What to judge next: policies give every unjudged item a priority and propose
                     :math:`C_{AB}` (Urbano and Schedl 2013, 3.4) or, as ``mtc-undecided:doubt``, to :math:`1 - C_{AB}`
 ``absolute``        :math:`\sum_A W_{Ai}^2\, Var[G_i]`: how much variance of the systems' own scores it takes away
 ``random``          all the same
-``balanced``        first what systems with a few judgments lack to have ten, then as ``mtc``;
-                    ``balanced:random`` is the selection of Buckers (2021), ``balanced:20`` asks for twenty
+``balanced``        at random, and of every system ten judgments or none, one after the other (Buckers 2021);
+                    ``balanced:20`` asks for twenty, ``balanced:mtc`` picks as ``mtc`` instead of at random
 ``proportional``    a sample with known probabilities (:mod:`earmark.campaign.policies.proportional`)
 ==================  ====================================================================================================
 
@@ -29,9 +29,10 @@ Buckers (2021), on overconfidence and bias in low-cost evaluation; sections 2.2.
 
 from __future__ import annotations
 
+from earmark.campaign.policies.balanced import Balanced
 from earmark.campaign.policies.base import POLICIES, Policy, PolicyState, Proposal, propose_highest
 from earmark.campaign.policies.proportional import Audited, Proportional
-from earmark.campaign.policies.published import MTC, Absolute, Balanced, MTCUndecided, Random
+from earmark.campaign.policies.published import MTC, Absolute, MTCUndecided, Random
 from earmark.campaign.policies.variance import Variance
 from earmark.registry import split_arguments
 
@@ -54,12 +55,12 @@ __all__ = [
 
 
 def make_policy(text: str) -> Policy:
-    """Make a policy from its name and what follows it: ``mtc``, ``mtc-undecided:doubt``, ``balanced:20:random``.
+    """Make a policy from its name and what follows it: ``mtc``, ``mtc-undecided:doubt``, ``balanced:20:mtc``.
 
     Examples
     --------
     >>> str(make_policy("mtc-undecided:doubt")), make_policy("balanced:20")
-    ('mtc-undecided:doubt', Balanced(minimum=20, then='mtc'))
+    ('mtc-undecided:doubt', Balanced(minimum=20, then='random'))
 
     Raises
     ------

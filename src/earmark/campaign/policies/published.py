@@ -1,4 +1,4 @@
-"""Policies of the literature: the number of pairs told apart, variances of single scores, chance, and balance."""
+"""Policies of the literature: the number of pairs told apart, variances of single scores, and chance."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from earmark.beliefs.exact_estimates import Sparse
-from earmark.campaign.policies.base import POLICIES, Policy, PolicyState, Proposal, check_count, propose_highest
+from earmark.campaign.policies.base import POLICIES, Policy, PolicyState, Proposal, propose_highest
 from earmark.campaign.policies.separation import (
     pairs_told_apart,
-    stored_once,
     variance_taken_away,
     weighted_pairs_told_apart,
 )
-from earmark.data.arrays import Ints
 from earmark.errors import ParameterError
 
 
@@ -109,95 +105,3 @@ class Random(Policy):
     def propose(self, state: PolicyState, n: int, rng: np.random.Generator) -> Proposal:
         """Draw items without replacement."""
         return propose_highest(np.ones(state.judged.size), state.judged, n, rng)
-
-
-Rest = Literal["mtc", "random"]
-
-
-@POLICIES.register
-@dataclass(frozen=True)
-class Balanced(Policy):
-    """See to it that a system has a minimum of judgments or none, and otherwise judge by another policy.
-
-    A system's average gain is unstable when it rests on a few judgments (Buckers2021, 3.3). While some system has
-    judgments but fewer than the minimum, judge an item of such a system: the one after which systems together lack the
-    fewest judgments. That counts what the item would make systems lack that had no judgments until then; among equals
-    the other policy decides. A system with fewer items than the minimum needs all of them judged. A system has
-    retrieved what has a weight for it.
-
-    Priorities only say the order: the number of proposed items that come after, plus one.
-
-    Parameters
-    ----------
-    minimum : int
-        How many judgments of a system are enough, 1 or more.
-    then : {"mtc", "random"}
-        What decides while no system lacks judgments. Buckers2021 judges at random.
-    """
-
-    name: ClassVar[str] = "balanced"
-
-    minimum: int = 10
-    then: Rest = "mtc"
-
-    def __post_init__(self) -> None:
-        if self.minimum < 1:
-            raise ParameterError(f"the minimum of judgments per system is 1 or more, got {self.minimum}")
-        if self.then not in get_args(Rest):
-            raise ParameterError(f"balanced goes on as mtc or random, got '{self.then}'")
-
-    @classmethod
-    def from_arguments(cls, *arguments: str) -> Self:
-        """Read a minimum, the policy for the rest, or both."""
-        read: dict[str, int | str] = {}
-        for argument in arguments:
-            key = "minimum" if argument.isdecimal() else "then"
-            if key in read or (key == "then" and argument.lower() not in get_args(Rest)):
-                raise ParameterError(
-                    f"{cls.name} is followed by a number, by mtc or random, or by both (balanced:20:random), "
-                    f"got ':{':'.join(arguments)}'"
-                )
-            read[key] = int(argument) if key == "minimum" else argument.lower()
-        return cls(**read)  # type: ignore[arg-type]
-
-    def propose(self, state: PolicyState, n: int, rng: np.random.Generator) -> Proposal:
-        """Propose what systems lack, one item after the other, then what the other policy would."""
-        check_count(n)
-        rest = Random() if self.then == "random" else MTC()
-        in_order = rest.propose(state, state.judged.size, rng).items
-        n_chosen = min(n, in_order.size)
-        chosen = in_order[self._most_needed(state, in_order, n_chosen)]
-        return Proposal(chosen, np.arange(n_chosen, 0.0, -1.0), np.zeros(n_chosen, dtype=bool))
-
-    def _most_needed(self, state: PolicyState, in_order: Ints, n: int) -> Ints:
-        """Return `n` places in the order of the other policy, those of needed items first."""
-        summed = stored_once(state.weights)
-        retrieved: Sparse = csr_array(((summed.data != 0).astype(float), summed.indices, summed.indptr), summed.shape)
-        enough = np.minimum(retrieved.sum(axis=1), self.minimum)
-        judgments = retrieved @ state.judged.astype(float)
-        by_place: Sparse = csr_array(retrieved.T)[in_order]
-        free = np.ones(in_order.size, dtype=bool)
-        chosen: list[int] = []
-        while len(chosen) < n:
-            begun = judgments > 0
-            lacking = begun & (judgments < enough)
-            if lacking.any():
-                # A judgment lowers by one what systems with some judgments lack; one without any would then lack the
-                # rest.
-                change = by_place @ np.where(begun, -1.0 * lacking, np.maximum(enough - 1, 0))
-                serves = free & (by_place @ lacking.astype(float) > 0)
-                place = int(np.argmin(np.where(serves, change, np.inf)))
-            elif np.all(judgments >= enough):
-                chosen.extend(np.flatnonzero(free)[: n - len(chosen)].tolist())
-                break
-            else:
-                place = int(np.argmax(free))
-            chosen.append(place)
-            free[place] = False
-            entries = slice(by_place.indptr[place], by_place.indptr[place + 1])
-            judgments[by_place.indices[entries]] += by_place.data[entries]
-        return np.array(chosen, dtype=np.int64)
-
-    def __str__(self) -> str:
-        minimum = "" if self.minimum == Balanced.minimum else f":{self.minimum}"
-        return f"{self.name}{minimum}" + ("" if self.then == Balanced.then else f":{self.then}")
