@@ -1,4 +1,4 @@
-"""The policy ``balanced``: items at random, and of every system a minimum of judgments or none (BIAS, section 3.3).
+"""The policy ``balanced``: items at random, and of every system a minimum of judgments or none (Buckers 2021, 3.3).
 
 A system's average gain is unstable when it rests on a few judgments, so a system that was begun is completed before
 another one is begun. A document that several systems retrieved is a judgment of each of them. Therefore
@@ -46,7 +46,7 @@ class Balanced(Policy):
     minimum : int
         How many judgments of a system are enough, 1 or more.
     then : {"random", "mtc"}
-        What decides among the items that the rules allow. BIAS judges at random.
+        What decides among the items that the rules allow. Buckers (2021) judges at random.
     """
 
     name: ClassVar[str] = "balanced"
