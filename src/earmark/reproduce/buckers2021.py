@@ -334,7 +334,7 @@ def optimal_scores(binned: Binned, gain: Floats, *, cutoff: int = 5) -> Floats:
     order = np.lexsort((-gain, query))
     rank = Segments.from_counts(np.bincount(query)).position
     discount = np.where(rank <= cutoff, 1 / np.log2(rank + 1.0), 0.0)
-    best = (1 / np.log2(np.arange(1, cutoff + 1) + 1.0)).sum() * binned.mirex.setting.scale.top
+    best = (1 / np.log2(np.arange(1, cutoff + 1) + 1.0)).sum() * binned.scale.top
     return np.asarray(np.bincount(query, gain[order] * discount) / best)
 
 

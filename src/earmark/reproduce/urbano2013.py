@@ -216,7 +216,7 @@ def played(mirex: Mirex, budgets: Iterable[int], seeds: int) -> Played:
     needed: list[float] = []
     for seed in range(seeds):
         reached = np.nan
-        for look in _looks(mirex, MtcJudge, seed, batch=_BATCH, most=wanted[-1]):
+        for look in looks(mirex, MtcJudge, seed, batch=_BATCH, most=wanted[-1]):
             if np.isnan(reached) and look.ranking.reaches(_TARGET):
                 reached = float(look.judged)
             if look.judged in rankings:
@@ -229,12 +229,13 @@ def uniform_effort(mirex: Mirex, seeds: int) -> Floats:
     """Return the share of the items judged when the mean confidence first is .95, all levels being equally likely."""
     judged = []
     for seed in range(seeds):
-        looks = _looks(mirex, Uniform, seed, batch=_UNIFORM_BATCH, most=mirex.collection.n_items)
+        looks = looks(mirex, Uniform, seed, batch=_UNIFORM_BATCH, most=mirex.collection.n_items)
         judged.append(next(look.judged for look in looks if look.ranking.reaches(_TARGET)))
     return np.array(judged) / mirex.collection.n_items
 
 
-def _looks(mirex: Mirex, predictor: Maker, seed: int, *, batch: int, most: int) -> Iterable[Look]:
+def looks(mirex: Mirex, predictor: Maker, seed: int, *, batch: int, most: int) -> Iterable[Look]:
+    """Play a campaign by Eq. 8 and look after every batch, up to a number of judgments."""
     problem = Problem(
         mirex.setting,
         AG5,

@@ -1,0 +1,3 @@
+from collections.abc import Iterator
+REPEATS=5
+def figures(folder, *, repeats=REPEATS): yield from ()
