@@ -35,8 +35,8 @@ def reproduce(
     """Compute a paper's tables again and show its numbers beside ours.
 
     Where the paper is known to be wrong, the row says why. Where ours comes from other data than the paper's, the two
-    stand beside each other and neither agree nor disagree. Where ours was chosen so that it comes out as the paper's, it
-    is given: an input, and no finding.
+    stand beside each other and neither agree nor disagree. Where ours was chosen so that it comes out as the paper's,
+    it is given: an input, and no finding.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def reproduce(
         recommendation judged by preferences (Stupar and Michel 2013), beside a simulated benchmark of its size.
     data
         The folder that holds the collections mirex-ams-2011 and melody-preferences-2010, or one of them itself. When
-        omitted, the folder that the environment variable EARMARK_DATA names. mtc and bias are computed on the MIREX 2011
-        collection (runs.txt, judgments.txt and metadata.txt) and need it; adr makes groups of the melody preferences
-        (judgments.csv and MTurk.qrel) where they are there; cover and srbench read nothing.
+        omitted, the folder that the environment variable EARMARK_DATA names. mtc and bias are computed on the MIREX
+        2011 collection (runs.txt, judgments.txt and metadata.txt) and need it; adr makes groups of the melody
+        preferences (judgments.csv and MTurk.qrel) where they are there; cover and srbench read nothing.
     seeds
         How often mtc, bias and srbench repeat what is drawn at random; ours is then the median. When omitted, 20.
     figures
-        Draw the paper's figures into this folder instead of showing tables: an SVG file of each, and beside it a CSV file
-        of what is drawn. Figures of several years are drawn for 2011. Of figures, seeds repeats draws too, but no more
-        than 5 times, which is also the default.
+        Draw the paper's figures into this folder instead of showing tables: an SVG file of each, and beside it a CSV
+        file of what is drawn. Figures of several years are drawn for 2011. Of figures, seeds repeats draws too, but no
+        more than 5 times, which is also the default.
 
     Examples
     --------
@@ -141,8 +141,9 @@ def _figures(paper: Paper, data: Path | None, seeds: int | None) -> tuple[str, I
         return adr.PAPER, adr.figures()
     if paper == "srbench":
         from earmark.reproduce import stupar2013 as srbench
+        from earmark.reproduce import stupar2013_counts
 
-        return srbench.PAPER, srbench.figures()
+        return stupar2013_counts.PAPER, srbench.figures()
     folder = _mirex(data)
     if paper == "mtc":
         from earmark.reproduce import urbano2013 as mtc

@@ -54,6 +54,7 @@ def plot_lines(
     y_name: str = "y",
     spread: Spread = "bars",
     log_x: bool = False,
+    marks: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a line for every series, with how far it varies as bars or as a band.
@@ -68,6 +69,8 @@ def plot_lines(
         How ``low`` and ``high`` are drawn.
     log_x : bool
         Count equal ratios of ``x`` as equally far.
+    marks : bool
+        Mark the points; curves have none.
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
@@ -87,7 +90,7 @@ def plot_lines(
                 y,
                 LINES[number % len(LINES)],
                 color=colour,
-                marker=MARKERS[number % len(MARKERS)],
+                marker=MARKERS[number % len(MARKERS)] if marks else None,
                 markevery=max(1, part.height // _MARKS),
                 label=legend_label(str(name)),
             )

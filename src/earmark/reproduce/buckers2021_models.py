@@ -3,8 +3,8 @@
 BIAS fits every year's models on the other years and prints no coefficients. Here a model is fitted on the queries whose
 id starts with 0 to 7 and predicts the others, and the other way round: what it predicts has no query, and no judgment,
 in common with what it learnt from. Features that rest on judgments see those of their own half only, as those of a year
-see that year's. Results count, not items: an item that three systems retrieved is three predictions. Scores are those of
-the thesis: the gain of a level over that of the top level, so that they reach 1.
+see that year's. Results count, not items: an item that three systems retrieved is three predictions. Scores are those
+of the thesis: the gain of a level over that of the top level, so that they reach 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from earmark.beliefs.beliefs import IndependentBeliefs, LevelProbabilities, from_probabilities
+from earmark.beliefs.beliefs import UNJUDGED, IndependentBeliefs, LevelProbabilities, from_probabilities
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact_estimates import estimate_linear
 from earmark.beliefs.normalised_estimates import FORMS, estimate_normalised, estimate_ratio
@@ -94,6 +94,11 @@ class Forecasts:
     known: Bools
     probabilities: Floats
 
+    def otherwise(self, other: Forecasts) -> Forecasts:
+        """Predict as another model does where this one cannot be applied."""
+        probabilities = np.where(self.known[:, None], self.probabilities, other.probabilities)
+        return Forecasts(self.known | other.known, probabilities)
+
 
 @dataclass(frozen=True)
 class Errors:
@@ -137,9 +142,10 @@ class Binned:
         """The gain of every item's level."""
         return self.levels[self.level]
 
-    def beliefs(self, forecasts: Forecasts) -> IndependentBeliefs:
-        """Believe what a model predicts."""
-        return from_probabilities(forecasts.probabilities, scale=self.scale, levels=self.levels)
+    def beliefs(self, forecasts: Forecasts, *, judged: Bools | None = None) -> IndependentBeliefs:
+        """Believe what a model predicts, and the judgments of some items."""
+        known = np.full(self.gain.size, UNJUDGED) if judged is None else np.where(judged, self.gain, UNJUDGED)
+        return from_probabilities(forecasts.probabilities, scale=self.scale, levels=self.levels, judged_gain=known)
 
     def estimate(self, beliefs: IndependentBeliefs, measure: Measure) -> Estimates:
         """Estimate a measure as the paper does: exactly if it is linear, else by the delta method."""

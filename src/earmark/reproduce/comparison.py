@@ -62,7 +62,7 @@ class Row:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether ours agrees with the paper; None where there is nothing to agree with, or where it could not differ."""
+        """Whether ours agrees with the paper; None where it has nothing to agree with, or could not differ."""
         return None if self.how in ("not printed", "not comparable", "given") else self.how != "different"
 
 

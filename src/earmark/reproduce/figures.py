@@ -36,7 +36,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
 }
 """The figures of every paper that are drawn."""
 
-_LETTERS_PER_INCH = 14.5
+_LETTERS_PER_INCH = 12.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +69,15 @@ class Figure:
     title : str
         What ours shows, the data that it is drawn from included.
     panels : tuple of Panel
-        From left to right.
+        From left to right, then downwards.
     width, height : float
         In inches.
     legend : int
         In how many columns to put one legend below all panels; 0 leaves their own.
     share_y : bool
         The panels have one scale.
+    columns : int, optional
+        How many panels stand side by side; all by default.
     """
 
     number: str
@@ -85,6 +87,7 @@ class Figure:
     height: float = 4.0
     legend: int = 0
     share_y: bool = False
+    columns: int | None = None
 
     @property
     def name(self) -> str:
@@ -122,7 +125,9 @@ def draw(figure: Figure, paper: str = "") -> list[Axes]:
     with drawing(None, width=figure.width, height=figure.height) as first:
         whole = figure_of(first)
         whole.clear()
-        panels = list(np.atleast_1d(whole.subplots(1, len(figure.panels), sharey=figure.share_y)))
+        columns = figure.columns or len(figure.panels)
+        rows = -(-len(figure.panels) // columns)
+        panels = list(np.ravel(whole.subplots(rows, columns, sharey=figure.share_y)))
         for axes, panel in zip(panels, figure.panels, strict=True):
             panel.draw(axes)
             if panel.title:
@@ -151,7 +156,9 @@ def _one_legend(panels: list[Axes], columns: int) -> None:
     )
 
 
-def write(figures: Iterable[Figure], folder: Path, paper: str, advance: Callable[[int], None] | None = None) -> list[Path]:
+def write(
+    figures: Iterable[Figure], folder: Path, paper: str, advance: Callable[[int], None] | None = None
+) -> list[Path]:
     """Write figures into a folder, each as SVG and as CSV; all of them or none.
 
     Parameters
@@ -185,9 +192,7 @@ def write(figures: Iterable[Figure], folder: Path, paper: str, advance: Callable
     return written
 
 
-def _texts(
-    figures: Iterable[Figure], paper: str, advance: Callable[[int], None] | None
-) -> Iterator[tuple[str, str]]:
+def _texts(figures: Iterable[Figure], paper: str, advance: Callable[[int], None] | None) -> Iterator[tuple[str, str]]:
     for figure in figures:
         yield f"{figure.name}.svg", svg_file(draw(figure, paper)[0])
         yield f"{figure.name}.csv", escape_formulas(figure.data).write_csv()

@@ -48,7 +48,9 @@ def bars(title: str, data: pl.DataFrame, **look: Any) -> Panel:
 def heat(title: str, estimated: ArrayLike, actual: ArrayLike, **look: Any) -> Panel:
     """Draw a heat map of estimated against actual values."""
     grid = {name: value for name, value in look.items() if name != "what"}
-    return Panel(title, heat_data(estimated, actual, **grid), lambda axes: plot_heat(estimated, actual, **look, ax=axes))
+    return Panel(
+        title, heat_data(estimated, actual, **grid), lambda axes: plot_heat(estimated, actual, **look, ax=axes)
+    )
 
 
 def actual(title: str, estimated: ArrayLike, true: ArrayLike, group: Sequence[str], *, what: str = "score") -> Panel:
@@ -56,6 +58,9 @@ def actual(title: str, estimated: ArrayLike, true: ArrayLike, group: Sequence[st
 
     def draw(axes: Axes) -> None:
         plot_actual(estimated, true, group=group, what=what, ax=axes)
+        # Groups may lie upon each other: every other one is a ring around the one below.
+        for line in axes.get_lines()[2::2]:
+            line.set(markerfacecolor="none", markersize=8, markeredgewidth=1.2)
         axes.set_aspect("equal", adjustable="datalim")
 
     return Panel(title, actual_data(estimated, true, group=group), draw)

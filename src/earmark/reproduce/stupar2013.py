@@ -2,10 +2,10 @@
 
 The benchmark's own answers are not at hand, nor are the cells of its tables of agreement, so there are three kinds of
 tables here. What follows from what the paper prints is computed again: how likely it is that all six agree by chance,
-all tables of agreement that give its chi-square statistic, all counts of pairs that give its precisions and its p-values
-(:mod:`earmark.reproduce.stupar2013_counts`). What is measured on answers is measured on simulated
-ones, of the same number and from the same number of people, and stands beside the paper's. And what only a simulation
-knows has a table of its own: who cheated and was found out, and how often the better system came out as better.
+all tables of agreement that give its chi-square statistic, all counts of pairs that give its precisions and its
+p-values (:mod:`earmark.reproduce.stupar2013_counts`). What is measured on answers is measured on simulated ones, of the
+same number and from the same number of people, and stands beside the paper's. And what only a simulation knows has a
+table of its own: who cheated and was found out, and how often the better system came out as better.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
 from earmark.crowd.agreement import agreement_table, random_agreement, random_answering_test
 from earmark.crowd.configuration import build_benchmark, example_config
 from earmark.crowd.questions import possible_pairs, times_asked
@@ -299,8 +300,7 @@ def figures() -> Iterator[Figure]:
     """Draw how much every student answers, in a simulated benchmark."""
     students = worker_table(simulated_srbench(np.random.default_rng(0)).student_answers)
     title = (
-        f"answers of {students.height} students, the busiest first (simulated: {STUDENT_QUESTIONS} questions, six answers "
-        "each)"
+        f"answers of {students.height} students, the busiest first (simulated: {STUDENT_QUESTIONS} questions of six)"
     )
     panel = Panel("", workers_data(students), lambda axes: plot_workers(students, ax=axes))
     yield Figure("1", title, (panel,), width=7.6, height=4.2)

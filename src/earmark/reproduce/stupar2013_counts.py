@@ -1,8 +1,8 @@
 """What the printed numbers of SRBENCH (Stupar2013) leave open: all counts that would give them.
 
 The paper prints chi-square statistics, precisions and p-values, but neither how many questions reached a level of
-agreement nor how many pairs a precision is of. Counts that give what is printed are found by trying all. They agree with
-the paper because they were chosen so; what is worth knowing is how many there are, and what follows from each.
+agreement nor how many pairs a precision is of. Counts that give what is printed are found by trying all. They agree
+with the paper because they were chosen so; what is worth knowing is how many there are, and what follows from each.
 """
 
 from __future__ import annotations
@@ -102,8 +102,9 @@ def counts_of_table_4() -> Comparison:
     notes = (
         f"The cells of Table 4 are not at hand. Of all ways to divide {STUDENT_QUESTIONS} questions, {UNANIMOUS} of "
         f"them at 6/6, {len(solutions)} give the printed statistic: questions at 6/6, 5/6, 4/6 and 3/6.",
-        "In one of them 5/6 is more frequent than by chance and 4/6 and 3/6 are less, as it is where people agree on some "
-        "questions more than on others; in the others 5/6 is rarer than by chance, though 6/6 is nine times as frequent.",
+        "In one of them 5/6 is more frequent than by chance and 4/6 and 3/6 are less, as it is where people agree on "
+        "some questions more than on others; in the others 5/6 is rarer than by chance, though 6/6 is nine times as "
+        "frequent.",
     )
     return Comparison(f"{PAPER}, Table 4: all counts that give its chi-square statistic", tuple(rows), notes)
 
@@ -176,10 +177,12 @@ def counts_of_table_6() -> Comparison:
             rows.append(put(name, printed, p_value, column="Fisher's exact test"))
             rows.append(beside(name, None, float(n + m), column="pairs"))
         low, high = found.counts[:, [1, 3]].sum(axis=1).min(), found.counts[:, [1, 3]].sum(axis=1).max()
-        many = f"{len(found.counts)} give all digits" if found.exact else f"none gives all digits, the {NEAREST} nearest"
+        many = (
+            f"{len(found.counts)} give all digits" if found.exact else f"none gives all digits, the {NEAREST} nearest"
+        )
         ranges.append(f"{level}: {many}, {low} to {high} pairs of both systems together")
     notes = (
-        f"The paper does not print how many pairs there were. Listed is whatever, up to {MOST_PAIRS} pairs of a system, "
+        f"The paper does not print how many pairs there were. Listed is what, up to {MOST_PAIRS} pairs of a system, "
         "rounds to its precisions and its p-value: right and all of the emotion-based system, then of Picasso. "
         + "; ".join(ranges)
         + ".",

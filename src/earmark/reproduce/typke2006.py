@@ -83,9 +83,9 @@ def worked_example_by_position() -> Comparison:
 def figure_1_list() -> tuple[int, ...]:
     """Make a list of 48 documents that finds 26 of 48 and has an ADR of .74, as that of Figure 1 does.
 
-    The documents of the ground truth are 1 to 48, each a group of its own, those after 48 are irrelevant. The list begins
-    with 1, 2, 3 and so on without a miss; the others that it finds come at equal distances up to the end. Of the lists of
-    this kind it is the one whose ADR is nearest to the paper's.
+    The documents of the ground truth are 1 to 48, each a group of its own, those after 48 are irrelevant. The list
+    begins with 1, 2, 3 and so on without a miss; the others that it finds come at equal distances up to the end. Of the
+    lists of this kind it is the one whose ADR is nearest to the paper's.
     """
     lists = [_list_with_start(start) for start in range(FIGURE_1_FOUND)]
     adr = _score("ADR", lists, FIGURE_1_TRUTH)
@@ -113,8 +113,8 @@ def figure_1() -> Comparison:
     )
     note = (
         f"The figure's list is not printed. Ours is made to find {FIGURE_1_FOUND} of {FIGURE_1_SIZE} documents and to "
-        "have the ADR nearest to the paper's, so these values are given, not found. Where the ground truth ends, dynamic "
-        f"recall is recall: {FIGURE_1_FOUND}/{FIGURE_1_SIZE} for any such list.",
+        "have the ADR nearest to the paper's, so these values are given, not found. Where the ground truth ends, "
+        f"dynamic recall is recall: {FIGURE_1_FOUND}/{FIGURE_1_SIZE} for any such list.",
     )
     return Comparison(f"{PAPER}, Figure 1: a list that makes it", rows, note)
 

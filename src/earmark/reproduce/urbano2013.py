@@ -229,8 +229,8 @@ def uniform_effort(mirex: Mirex, seeds: int) -> Floats:
     """Return the share of the items judged when the mean confidence first is .95, all levels being equally likely."""
     judged = []
     for seed in range(seeds):
-        looks = looks(mirex, Uniform, seed, batch=_UNIFORM_BATCH, most=mirex.collection.n_items)
-        judged.append(next(look.judged for look in looks if look.ranking.reaches(_TARGET)))
+        seen = looks(mirex, Uniform, seed, batch=_UNIFORM_BATCH, most=mirex.collection.n_items)
+        judged.append(next(look.judged for look in seen if look.ranking.reaches(_TARGET)))
     return np.array(judged) / mirex.collection.n_items
 
 
