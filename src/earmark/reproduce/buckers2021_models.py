@@ -128,9 +128,14 @@ class Binned:
         return parse_scale(f"0..{self.levels[-1]:g}")
 
     @property
+    def is_fine(self) -> bool:
+        """Whether these are the judgments as they were made, not a scale derived from them."""
+        return self.mirex.setting.scale.name == "fine"
+
+    @property
     def name(self) -> str:
         """The year and the scale, in words."""
-        return "2011 Fine" if self.mirex.setting.scale.name == "fine" else "2011 Broad, derived"
+        return "2011 Fine" if self.is_fine else "2011 Broad, derived"
 
     @cached_property
     def level(self) -> Ints:

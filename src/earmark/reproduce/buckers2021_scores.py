@@ -15,7 +15,7 @@ from earmark.data.arrays import Bools, Floats
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.measures.base import parse
 from earmark.reproduce import panels
-from earmark.reproduce.buckers2021 import optimal_scores
+from earmark.reproduce.buckers2021_bias import optimal_scores
 from earmark.reproduce.buckers2021_models import (
     IMPROVED,
     JUDGMENT,
