@@ -17,14 +17,12 @@ from earmark.reproduce.buckers2021_models import (
     Binned,
     Errors,
     Forecasts,
-    Learner,
     Recipe,
-    Rule,
     ordinal,
 )
 from earmark.reproduce.buckers2021_predictions import along_shares, by_share, sampled, scales, spread
 from earmark.reproduce.figures import Figure
-from earmark.reproduce.trees import Growth, conditional_forest, conditional_tree, random_forest
+from earmark.reproduce.trees import Growth, Learner, Rule, conditional_forest, conditional_tree, random_forest
 
 TREE = conditional_tree()
 LEARNERS: dict[str, Learner] = {
@@ -86,7 +84,7 @@ def calibrated(learner: Learner) -> Learner:
         held = np.random.default_rng(0).random(level.size) < 1 / 3
         trial = learner(values[~held], level[~held], weights[~held], n_levels)
         probabilities = trial(values[held])
-        gap = [abs(np.log(_ratio(_raised(probabilities, power), level[held], weights[held]))) for power in _EXPONENTS]
+        gap = [abs(_excess(_raised(probabilities, power), level[held], weights[held])) for power in _EXPONENTS]
         power = float(_EXPONENTS[int(np.argmin(gap))])
         rule = learner(values, level, weights, n_levels)
         return lambda asked: _raised(rule(asked), power)
@@ -100,10 +98,10 @@ def _raised(probabilities: Floats, power: float) -> Floats:
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def _ratio(probabilities: Floats, level: Ints, weights: Floats) -> float:
-    """Return the mean variance of predictions over that of their errors."""
+def _excess(probabilities: Floats, level: Ints, weights: Floats) -> float:
+    """Return by how much the variance of predictions exceeds that of their errors."""
     believed = LevelProbabilities(np.arange(probabilities.shape[1], dtype=np.float64), probabilities)
-    return float(weights @ believed.variance / (weights @ (believed.mean - level) ** 2))
+    return float(weights @ (believed.variance - (believed.mean - level) ** 2))
 
 
 def variances(binned: Binned, *, calibrate: bool) -> Figure:

@@ -9,7 +9,7 @@ of the thesis: the gain of a level over that of the top level, so that they reac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,6 +29,7 @@ from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_models import published_model
 from earmark.predictors.ordinal_regression import fit_ordinal, predict_levels
 from earmark.reproduce.mirex2011 import Mirex
+from earmark.reproduce.trees import Learner, Rule
 
 MEASURES = {"CG@5": "AG@5", "DCG@5": "nDCG(ideal=scale)@5", "NDCG@5": "nDCG(ideal=pool)@5", "RBP@5": "nRBP(p=0.8)@5"}
 """The paper's measures, scaled to 0..1, and ours. Its persistence p is not given; .8 is that of its literature."""
@@ -40,12 +41,6 @@ SAMPLES = 500
 """How many samples estimates by Monte Carlo take."""
 VALUES = 10
 """How many values probabilities are rounded to before equal predictions are grouped."""
-
-
-Rule = Callable[[Floats], Floats]
-"""From features (items, features) to probabilities (items, levels)."""
-Learner = Callable[[Floats, Ints, Floats, int], Rule]
-"""From features, levels, weights of items and the number of levels to a rule."""
 
 
 def ordinal(values: Floats, level: Ints, weights: Floats, n_levels: int) -> Rule:

@@ -28,10 +28,10 @@ from earmark.reproduce.buckers2021_models import (
     Errors,
     Forecasts,
     Recipe,
-    Rule,
     ordinal,
 )
 from earmark.reproduce.figures import Figure
+from earmark.reproduce.trees import Rule
 
 SAMPLE = 3000
 """How many predictions errors are computed from where several models are compared."""

@@ -28,6 +28,11 @@ from scipy import special
 
 from earmark.data.arrays import Floats, Ints
 
+Rule = Callable[[Floats], Floats]
+"""From features (items, features) to probabilities (items, levels)."""
+Learner = Callable[[Floats, Ints, Floats, int], Rule]
+"""From features, levels, weights of items and the number of levels to a rule."""
+
 TREES = 30
 """How many trees a forest has."""
 _SUBSAMPLE = 0.632
@@ -94,19 +99,17 @@ class Tree:
         return np.asarray(self.share[node])
 
 
-def conditional_tree(
-    growth: Growth | None = None,
-) -> Callable[[Floats, Ints, Floats, int], Callable[[Floats], Floats]]:
+def conditional_tree(growth: Growth | None = None) -> Learner:
     """Return a learner of one conditional inference tree."""
     how = growth or Growth()
 
-    def learn(values: Floats, level: Ints, weights: Floats, n_levels: int) -> Callable[[Floats], Floats]:
+    def learn(values: Floats, level: Ints, weights: Floats, n_levels: int) -> Rule:
         return grow(values, level, weights, n_levels, how, np.random.default_rng(0)).predict
 
     return learn
 
 
-def conditional_forest(values: Floats, level: Ints, weights: Floats, n_levels: int) -> Callable[[Floats], Floats]:
+def conditional_forest(values: Floats, level: Ints, weights: Floats, n_levels: int) -> Rule:
     """Learn a forest of conditional inference trees, each from 63.2% of the items and two features a node."""
     how, rng = Growth(min_criterion=0.0, features=2), np.random.default_rng(0)
     trees = []
@@ -116,7 +119,7 @@ def conditional_forest(values: Floats, level: Ints, weights: Floats, n_levels: i
     return lambda asked: np.mean([tree.predict(asked) for tree in trees], axis=0)
 
 
-def random_forest(values: Floats, level: Ints, weights: Floats, n_levels: int) -> Callable[[Floats], Floats]:
+def random_forest(values: Floats, level: Ints, weights: Floats, n_levels: int) -> Rule:
     """Learn a forest of trees that vote, each from as many items drawn with replacement and two features a node."""
     how, rng = Growth(min_split=2.0, min_leaf=1.0, features=2, gini=True), np.random.default_rng(0)
     trees = []
