@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
-from click import Command, Group
 
 from earmark.campaign.policies import make_policy
 from earmark.cli.main import app
-from earmark.predictors.choose import predictor_names
+from earmark.predictors import PREDICTORS
 from earmark.reproduce.figures import NUMBERS
 
 DOCS = Path(__file__).parents[2] / "docs" / "papers"
@@ -42,13 +42,13 @@ def test_every_row_has_a_place_or_a_reason(page: str) -> None:
         assert what
         assert state.startswith(STATES), state
         assert (here == "–") <= state.startswith("out of reach: "), what
-        assert here == "–" or re.search("`earmark[ .]", here), what
+        assert here == "–" or re.search("`earmark[ .`]", here), what
     drawn = " ".join(here for _, here, _ in table)
-    assert f"earmark reproduce {page} --figures" in drawn
+    assert f"earmark reproduce {page} --figures DIR" in drawn
     assert page in NUMBERS
 
 
-@pytest.mark.parametrize(("page", "name"), [pair for pair in NAMED if not pair[1].startswith("earmark ")])
+@pytest.mark.parametrize(("page", "name"), [pair for pair in NAMED if pair[1].startswith("earmark.")])
 def test_functions_exist(page: str, name: str) -> None:
     parts = name.split(".")
     found = None
@@ -66,14 +66,22 @@ def test_functions_exist(page: str, name: str) -> None:
 @pytest.mark.parametrize(("page", "name"), [pair for pair in NAMED if pair[1].startswith("earmark ")])
 def test_commands_exist(page: str, name: str) -> None:
     words = name.split()[1:]
-    command: Command = typer.main.get_command(app)
-    while isinstance(command, Group):
+    command: Any = typer.main.get_command(app)
+    while hasattr(command, "commands"):
         command = command.commands[words.pop(0)]
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     for place, word in enumerate(words):
-        if word.startswith("--"):
+        if word.startswith("-"):
             assert word in known, f"{page}: {name}"
         if word == "--policy":
             assert make_policy(words[place + 1])
         if word == "--predictor":
-            assert words[place + 1] in predictor_names(), f"{page}: {name}"
+            assert words[place + 1] in PREDICTORS, f"{page}: {name}"
+
+
+# The learners of section 3.4 of Buckers 2021 may be named before they are there; once they are, they have to be found.
+@pytest.mark.xfail("forest" not in PREDICTORS, reason="no predictor forest yet", strict=True)
+def test_predictors_that_are_named_exist() -> None:
+    named = {name.partition(" ")[2] for _, name in NAMED if name.startswith("--predictor ")}
+    assert named == {"forest"}
+    assert all(name in PREDICTORS for name in named)
