@@ -146,14 +146,12 @@ def _figures(paper: Paper, data: Path | None, seeds: int | None) -> tuple[str, I
         return stupar2013_counts.PAPER, srbench.figures()
     folder = _mirex(data)
     if paper == "mtc":
-        from earmark.reproduce import urbano2013 as mtc
-        from earmark.reproduce import urbano2013_figures
+        from earmark.reproduce import urbano2013_errors, urbano2013_figures
 
-        return mtc.PAPER, urbano2013_figures.figures(folder, seeds=seeds or urbano2013_figures.CAMPAIGNS)
-    from earmark.reproduce import buckers2021 as bias
-    from earmark.reproduce import buckers2021_figures
+        return urbano2013_errors.PAPER, urbano2013_figures.figures(folder, seeds=seeds or urbano2013_figures.CAMPAIGNS)
+    from earmark.reproduce import buckers2021_bias, buckers2021_figures
 
-    return bias.PAPER, buckers2021_figures.figures(folder, repeats=seeds or buckers2021_figures.REPEATS)
+    return buckers2021_bias.PAPER, buckers2021_figures.figures(folder, repeats=seeds or buckers2021_figures.REPEATS)
 
 
 def _folder(data: Path | None, name: str, file: str) -> Path | None:
