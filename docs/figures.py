@@ -25,7 +25,7 @@ from earmark.plots import plot_actual, plot_campaign, plot_curves, plot_dynamic_
 from earmark.plots.progress import draw_progress
 from earmark.plots.style import AMBER, BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SKY, drawing, figure_of
 from earmark.reproduce import serra2007 as cover
-from earmark.reproduce import stupar2013 as srbench
+from earmark.reproduce import stupar2013_counts as srbench
 from earmark.reproduce import typke2006 as adr
 from earmark.reproduce.comparison import judge_lists
 

@@ -337,11 +337,12 @@ def test_help_has_examples_with_options_that_exist(cli: Cli, command: str) -> No
 def test_srbench_is_reproduced(cli: Cli) -> None:
     said = cli("reproduce", "srbench", "--seeds", 1)
     assert said.code == 0
-    assert sum(row["agrees"] is True for row in said.rows) == 18
+    assert sum(row["agrees"] is True for row in said.rows) == 5
+    assert all(row["agrees"] is None for row in said.rows if row["how"] == "given")
     shown = cli("reproduce", "srbench", "--seeds", 1, "--format", "table").out.splitlines()
     at = shown.index("Stupar and Michel 2013, Table 6: preference precision, first 20 songs")
     assert shown[at + 1].split() == ["paper", "6/6", "+5/6", "+4/6"]
     assert shown[at + 3].split() == ["Emotion-based", "0.658", "0.595", "0.559"]
     refused = cli("reproduce", "srbench", "--data", "somewhere")
     assert refused.code == 2
-    assert "srbench is simulated, its data are not available: --data is for mtc, bias and adr" in refused.err
+    assert "somewhere: expected a folder of collections, got none" in refused.err

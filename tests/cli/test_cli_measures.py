@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from called import Cli, Files
 
@@ -156,3 +158,15 @@ def test_only_papers_that_are_there(cli: Cli) -> None:
     said = cli("reproduce", "nothing")
     assert said.code == 2
     assert "'mtc', 'bias', 'cover', 'adr'" in said.err
+
+
+def test_the_command_draws(cli: Cli, tmp_path: Path) -> None:
+    said = cli("reproduce", "adr", "--figures", tmp_path / "out")
+    assert said.code == 0
+    assert [Path(row["file"]).name for row in said.rows] == ["figure-1.svg", "figure-1.csv"]
+    assert all(Path(row["file"]).is_file() for row in said.rows)
+    (tmp_path / "data").mkdir()
+    refused = cli("reproduce", "mtc", "--figures", tmp_path / "none", "--data", tmp_path / "data")
+    assert refused.code == 2
+    assert "expected the MIREX 2011 collection" in refused.err
+    assert not (tmp_path / "none").exists()

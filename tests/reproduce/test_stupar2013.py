@@ -9,7 +9,9 @@ import pytest
 from scipy.stats import chi2, fisher_exact
 
 from earmark.errors import ParameterError
+from earmark.inference.preference_tests import fisher_p_values
 from earmark.reproduce import stupar2013 as srbench
+from earmark.reproduce import stupar2013_counts as counts
 from earmark.reproduce.comparison import Comparison, Row
 
 
@@ -25,9 +27,24 @@ def find(tables: list[Comparison], title: str) -> dict[tuple[str, str], Row]:
 
 def test_what_is_printed_is_computed_again(tables: list[Comparison]) -> None:
     agreed = [row for table in tables for row in table.rows if row.agrees]
-    assert len(agreed) == 5 + 2 + 3 + 8
-    # One printed p-value cannot be had by counts that fit.
-    assert [row.paper for table in tables for row in table.disagreements()] == ["0.0530"]
+    # Two about chance, three that other printed numbers give; whatever was chosen to match is given.
+    assert {row.name for row in agreed} == {
+        "6/6",
+        "degrees of freedom of the chi-square test",
+        "questions at 6/6, %",
+        "p-value of chi-square 1586.86",
+        "p-value of chi-square 6605.18",
+    }
+    assert not [row for table in tables for row in table.disagreements()]
+
+
+def test_what_was_chosen_to_match_neither_agrees_nor_disagrees(tables: list[Comparison]) -> None:
+    made = find(tables, "the benchmark")
+    assert {row.how for (name, _), row in made.items() if name != "questions there are"} == {"given"}
+    for title in ("all counts that give its chi-square", "all counts of pairs"):
+        rows = find(tables, title).values()
+        assert {row.how for row in rows} <= {"given", "not printed", "not comparable"}
+        assert all(row.agrees is None for row in rows)
 
 
 def test_agreement_by_chance(tables: list[Comparison]) -> None:
@@ -40,37 +57,52 @@ def test_agreement_by_chance(tables: list[Comparison]) -> None:
 
 
 def test_table_4_follows_from_its_statistic(tables: list[Comparison]) -> None:
-    found = {tuple(row) for row in srbench.counts_with_statistic(665, 195, "1586.86").tolist()}
+    found = {tuple(row) for row in counts.counts_with_statistic(665, 195, "1586.86").tolist()}
     # By a loop over all divisions of the questions.
     probability = np.array([2, 12, 30, 20]) / 64
     expected = 665 * probability
     by_loop = set()
     for five in range(471):
         for four in range(471 - five):
-            counts = (195, five, four, 470 - five - four)
-            if round(sum((o - e) ** 2 / e for o, e in zip(counts, expected, strict=True)), 2) == 1586.86:
-                by_loop.add(counts)
+            divided = (195, five, four, 470 - five - four)
+            if round(sum((o - e) ** 2 / e for o, e in zip(divided, expected, strict=True)), 2) == 1586.86:
+                by_loop.add(divided)
     assert found == by_loop
     assert (195, 174, 214, 82) in found
     assert len(found) == 4
-    rows = find(tables, "Table 4 as its chi-square")
-    assert rows["chi-square of these counts", ""].how == "rounded"
-    assert rows["questions at 5/6, %", ""].ours == pytest.approx(100 * 174 / 665)
+    rows = find(tables, "Table 4: all counts")
+    assert {name.partition(": ")[2] for name, _ in rows} == {", ".join(map(str, row)) for row in found}
+    (likely,) = (name for (name, _), row in rows.items() if row.note == "the plausible one")
+    assert rows[likely, "5/6, %"].ours == pytest.approx(100 * 174 / 665)
+    assert all(round(float(row.ours), 2) == 1586.86 for (_, column), row in rows.items() if column == "chi-square")
     assert chi2.sf(1586.86, 3) < 0.0001
     with pytest.raises(ParameterError, match="expected one plausible table of agreement, got 0"):
-        srbench.plausible(np.array([[1, 2, 3, 4]]), 665)
+        counts.plausible(np.array([[1, 2, 3, 4]]), 665)
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_counts_give_the_printed_precisions(place: int, tables: list[Comparison]) -> None:
-    (x, n), (y, m) = srbench.COUNTS[place]
-    assert f"{x / n:.3f}" == srbench.PRECISION[srbench.EMOTION][place]
-    assert f"{y / m:.3f}" == srbench.PRECISION[srbench.PICASSO][place]
-    p_value = fisher_exact([[x, n - x], [y, m - y]])[1]
-    assert p_value == pytest.approx(float(srbench.FISHER[place]), abs=1.1e-4)
-    rows = find(tables, "counts of pairs")
-    (column,) = {column for _, column in rows if column.startswith(f"{srbench.CUMULATIVE[place]}:")}
-    assert rows["Fisher's exact test", column].ours == pytest.approx(p_value)
+@pytest.mark.parametrize(("place", "solutions"), [(0, 0), (1, 14), (2, 11)])
+def test_all_counts_that_give_table_6(place: int, solutions: int, tables: list[Comparison]) -> None:
+    first, second = (counts.PRECISION[system][place] for system in (counts.EMOTION, counts.PICASSO))
+    found = counts.pair_counts(first, second, counts.FISHER[place])
+    assert found.exact is (solutions > 0)
+    assert len(found.counts) == (solutions or counts.NEAREST)
+    for (x, n, y, m), p_value in zip(found.counts.tolist(), found.p_value.tolist(), strict=True):
+        assert (f"{x / n:.3f}", f"{y / m:.3f}") == (first, second)
+        assert p_value == pytest.approx(fisher_exact([[x, n - x], [y, m - y]])[1])
+        assert (f"{p_value:.4f}" == counts.FISHER[place]) is found.exact
+    names = {name for name, _ in find(tables, "all counts of pairs") if name.startswith(f"{counts.CUMULATIVE[place]}:")}
+    assert len(names) == len(found.counts)
+
+
+def test_no_counts_are_overlooked() -> None:
+    """The exact test is only done near the normal approximation: on small numbers, it is done on all."""
+    found = counts.pair_counts("0.595", "0.690", "0.0249", most=300)
+    right = {"0.595": [], "0.690": []}
+    for printed, fractions in right.items():
+        fractions += [(x, n) for n in range(1, 301) for x in range(n + 1) if f"{x / n:.3f}" == printed]
+    every = np.array([(x, n, y, m) for x, n in right["0.595"] for y, m in right["0.690"]])
+    exact = np.round(fisher_p_values(*every.T), 4) == 0.0249
+    assert {tuple(row) for row in found.counts.tolist()} == {tuple(row) for row in every[exact].tolist()}
 
 
 def test_the_simulation_comes_near_to_the_paper(tables: list[Comparison]) -> None:
@@ -81,16 +113,16 @@ def test_the_simulation_comes_near_to_the_paper(tables: list[Comparison]) -> Non
     high = sum(float(workers[level, "questions, %"].ours) for level in ("5/6", "6/6"))
     assert high == pytest.approx(50, abs=6)
     for table in (students, workers):
-        assert sum(float(table[level, "questions, %"].ours) for level in srbench.LEVELS) == pytest.approx(100, abs=2)
-        strengths = [float(table[level, "average difference"].ours) for level in srbench.LEVELS]
+        assert sum(float(table[level, "questions, %"].ours) for level in counts.LEVELS) == pytest.approx(100, abs=2)
+        strengths = [float(table[level, "average difference"].ours) for level in counts.LEVELS]
         assert strengths[0] > strengths[1] > strengths[2]
 
 
 def test_the_better_system_comes_out_better(tables: list[Comparison]) -> None:
     for title in ("Table 6: preference precision", "Table 7"):
         rows = find(tables, title)
-        for level in srbench.CUMULATIVE:
-            assert float(rows[srbench.EMOTION, level].ours) < float(rows[srbench.PICASSO, level].ours)
+        for level in counts.CUMULATIVE:
+            assert float(rows[counts.EMOTION, level].ours) < float(rows[counts.PICASSO, level].ours)
         assert all(row.how == "not comparable" for row in rows.values())
     known = find(tables, "only a simulation knows")
     assert known["cheats who are rejected", ""].ours >= 13

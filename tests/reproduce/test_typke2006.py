@@ -25,7 +25,7 @@ def tables() -> list[Comparison]:
 
 def test_nothing_disagrees_with_the_paper(tables: list[Comparison]) -> None:
     assert [row for table in tables for row in table.disagreements()] == []
-    assert len(tables) == 5
+    assert len(tables) == 6
 
 
 def test_the_worked_examples(tables: list[Comparison]) -> None:
@@ -41,8 +41,15 @@ def test_the_table_by_position(tables: list[Comparison]) -> None:
     assert [ours[f"position {i}", "recall"] for i in range(1, 6)] == [1, 0.5, 1, 1, 0.8]
 
 
-def test_figure_1_ends_in_recall(tables: list[Comparison]) -> None:
-    assert [row.ours for row in tables[2].rows] == [26 / 48, 26 / 48]
+def test_the_list_of_figure_1_is_given_and_not_found(tables: list[Comparison]) -> None:
+    adr_of_list, *recall = tables[2].rows
+    assert adr_of_list.ours == pytest.approx(0.74, abs=5e-3)
+    assert [row.ours for row in recall] == [26 / 48, 26 / 48]
+    assert {row.how for row in tables[2].rows} == {"given"}
+    documents = adr.figure_1_list()
+    assert len(set(documents)) == len(documents) == 48
+    assert sum(document <= 48 for document in documents) == 26
+    assert score_once(documents, adr.FIGURE_1_TRUTH) == pytest.approx(float(adr_of_list.ours))
 
 
 def test_the_tie_and_how_it_is_broken(tables: list[Comparison]) -> None:

@@ -83,22 +83,33 @@ def test_values_that_stand_beside_each_other_neither_agree_nor_disagree() -> Non
 
 def test_without_its_data_the_command_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("EARMARK_DATA", raising=False)
-    with pytest.raises(InputError, match=r"expected the folder of the MIREX 2011 .*got none \(give it with --data, or"):
+    with pytest.raises(InputError, match=r"expected the MIREX 2011 .*, got none \(give it with --data, or"):
         command._tables("mtc", None, None)
     monkeypatch.setenv("EARMARK_DATA", str(tmp_path))
-    with pytest.raises(
-        InputError, match=r"mirex-ams-2011: expected the MIREX 2011 .* in runs.txt, .*, got no runs.txt"
-    ):
+    with pytest.raises(InputError, match=r"expected the MIREX 2011 .*, or a folder with mirex-ams-2011, got neither"):
         command._tables("bias", None, None)
-    for data, seeds in ((tmp_path, None), (None, 3)):
-        with pytest.raises(ParameterError, match=r"cover is computed from what .*, --seeds for mtc, bias and srbench"):
-            command._tables("cover", data, seeds)
-    with pytest.raises(ParameterError, match="adr draws nothing at random: --seeds is for mtc, bias and srbench"):
-        command._tables("adr", None, 3)
-    with pytest.raises(ParameterError, match="srbench is simulated, its data are not available: --data is for mtc, b"):
-        command._tables("srbench", tmp_path, None)
+    (tmp_path / "mirex-ams-2011").mkdir()
+    with pytest.raises(InputError, match=r"mirex-ams-2011: expected the MIREX 2011 .*, got no runs.txt"):
+        command._tables("bias", None, None)
+    for paper in ("cover", "adr"):
+        with pytest.raises(ParameterError, match=f"{paper} draws nothing at random: --seeds is for mtc, bias and"):
+            command._tables(paper, None, 3)
     with pytest.raises(ParameterError, match="the number of seeds is 1 or more, got 0"):
         mtc.tables(tmp_path, seeds=0)
+
+
+@pytest.mark.parametrize("paper", ["mtc", "bias", "cover", "adr", "srbench"])
+def test_data_is_a_folder_for_every_paper(paper: command.Paper, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected a folder of collections, got none"):
+        command._tables(paper, tmp_path / "nowhere", None)
+
+
+def test_the_folder_of_collections_and_one_of_them_mean_the_same(mirex: Path) -> None:
+    assert command._mirex(mirex) == mirex
+    assert command._mirex(mirex.parent) == mirex
+    for paper in ("cover", "adr"):
+        assert command._tables(paper, mirex.parent, None)
+        assert command._tables(paper, mirex, None)
 
 
 def test_the_help_tells_the_default_number_of_seeds() -> None:

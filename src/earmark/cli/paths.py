@@ -34,6 +34,7 @@ ROLES: dict[str, Role] = {
     # The files in it are written one by one.
     "assets": "output folder",
     "publish": "output folder",
+    "figures": "output folder",
     "crowd clips: output": "output folder",
     # It knows its own files, and writes to no other folder.
     "out": "output folder",
@@ -144,11 +145,20 @@ def _assets(values: Mapping[str, Any]) -> list[Labelled]:
     return [(f"--{at}", values[at] / name) for at, names in folders if values.get(at) is not None for name in names]
 
 
+def _figures(values: Mapping[str, Any]) -> list[Labelled]:
+    if values.get("figures") is None:
+        return []
+    from earmark.reproduce.figures import file_names
+
+    return [("--figures", values["figures"] / name) for name in file_names(values["paper"])]
+
+
 _ALSO: dict[str, Callable[[Mapping[str, Any]], list[Labelled]]] = {
     "crowd clips": _clips,
     "crowd questions": _tasks,
     "features": _ids,
     "report": _assets,
+    "reproduce": _figures,
 }
 
 

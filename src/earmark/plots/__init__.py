@@ -55,6 +55,7 @@ from earmark.plots.kinds import (
 )
 from earmark.plots.progress import plot_progress, progress_data
 from earmark.plots.ranking import pairs_data, plot_pairs, plot_ranking, ranking_data
+from earmark.plots.series import bars_data, heat_data, lines_data, plot_bars, plot_heat, plot_lines
 from earmark.plots.style import PALETTE, save_svg, svg_text
 from earmark.plots.watching import confidence_data, guarantee_data, plot_confidence, plot_guarantee
 
@@ -63,6 +64,7 @@ __all__ = [
     "actual_data",
     "agreement_data",
     "assessors_data",
+    "bars_data",
     "campaign_data",
     "campaigns_data",
     "confidence_data",
@@ -72,12 +74,15 @@ __all__ = [
     "dynamic_recall_data",
     "forecast_data",
     "guarantee_data",
+    "heat_data",
     "history_data",
+    "lines_data",
     "orders_data",
     "pairs_data",
     "plot_actual",
     "plot_agreement",
     "plot_assessors",
+    "plot_bars",
     "plot_campaign",
     "plot_campaigns",
     "plot_confidence",
@@ -87,7 +92,9 @@ __all__ = [
     "plot_dynamic_recall",
     "plot_forecast",
     "plot_guarantee",
+    "plot_heat",
     "plot_history",
+    "plot_lines",
     "plot_orders",
     "plot_pairs",
     "plot_precision",

@@ -175,7 +175,7 @@ def pdf_file(ax: Axes) -> bytes:
     written = io.BytesIO()
     # Publishers refuse letters of type 3, matplotlib's default.
     with mpl.rc_context({**_STYLE, "pdf.fonttype": 42}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        warnings.filterwarnings("ignore", message="Glyph .* missing|Creating legend with loc=.best")
         figure_of(ax).savefig(written, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
     return written.getvalue()
 
@@ -188,6 +188,6 @@ def svg_file(ax: Axes) -> str:
     # Letters and not their shapes: they can be searched, and a reader's fonts have those that ours lacks. No date, and
     # ids that do not vary.
     with mpl.rc_context({**_STYLE, "svg.fonttype": "none", "svg.hashsalt": "earmark"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        warnings.filterwarnings("ignore", message="Glyph .* missing|Creating legend with loc=.best")
         figure_of(ax).savefig(written, format="svg", metadata={"Date": None, "Creator": None})
     return written.getvalue()

@@ -13,18 +13,25 @@ confidence are those of Student's t with queries − 1 degrees of freedom.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from earmark.beliefs.estimates import Estimates
-from earmark.beliefs.normalised_estimates import truncated_beliefs
-from earmark.data.arrays import Floats, Segments
 from earmark.diagnose.calibration import BIAS_EDGES
 from earmark.diagnose.coverage import LEVELS
 from earmark.inference.confidence import rank_systems
 from earmark.measures.base import parse
+from earmark.reproduce.buckers2021_bias import (
+    DERIVED,
+    MEASURED,
+    MODELS,
+    PAPER,
+    POOLED,
+    PRINTED,
+    forms_table,
+    optimum,
+    overestimation,
+)
 from earmark.reproduce.buckers2021_models import (
     EXCLUDING,
     IMPROVED,
@@ -32,7 +39,6 @@ from earmark.reproduce.buckers2021_models import (
     MEASURES,
     OUTPUT,
     RECIPES,
-    SAMPLES,
     SYSTEM_BASED,
     VALUES,
     Binned,
@@ -46,34 +52,17 @@ from earmark.reproduce.comparison import (
     check_seeds,
     compare,
     compare_all,
-    compare_words,
     not_reproduced,
-    read_printed,
 )
-from earmark.reproduce.mirex2011 import confidence_bins, judge, load
+from earmark.reproduce.mirex2011 import confidence_bins, derived_broad, judge, load
 
-PAPER = "Buckers 2021"
-PRINTED = read_printed("buckers2021")
 SEEDS = 20
 _FEW = 0.10
 _LARGE_GROUP = 100
-# A measure counts as overestimated if it is for nearly all systems, as the figures show it.
-_NEARLY_ALL = 0.9
 
 PUBLISHED = "L_output of Urbano and Schedl 2013"
 Bins = dict[str, list[str]]
 """What is printed of every bin of confidence: its confidence, its accuracy and how many pairs are in it."""
-
-_MODELS = (
-    "No coefficients are printed. Ours are fitted on one half of the queries of 2011 and used on the other, both ways; "
-    "items that a model cannot be applied to have the uniform belief."
-)
-_POOLED = "The paper pools four years; ours is 2011."
-_MEASURES = (
-    "CG and DCG are scaled to 0..1 (Eqs. 2.9 and 2.10 print DCG's normaliser wrongly: it is Σ 1/log2(i+1)). NDCG and "
-    "RBP are normalised by the ideal ranking of what was retrieved, by the delta method; RBP's p is not given, ours is "
-    ".8."
-)
 
 
 def tables(folder: Path, *, seeds: int = SEEDS) -> list[Comparison]:
@@ -88,7 +77,8 @@ def tables(folder: Path, *, seeds: int = SEEDS) -> list[Comparison]:
         and the highest.
     """
     check_seeds(seeds)
-    binned = Binned(load(folder))
+    mirex = load(folder)
+    binned, broad = Binned(mirex), Binned(derived_broad(mirex))
     return [
         totals(),
         table_1_1(binned),
@@ -99,9 +89,15 @@ def tables(folder: Path, *, seeds: int = SEEDS) -> list[Comparison]:
         table_3_4(binned),
         bins_table(binned, f"{PAPER}, Table 3.7: accuracy by confidence, output-based", PRINTED["table_3_7"]),
         bins_table(binned, f"{PAPER}, Table 3.8: accuracy by confidence, judgment-based", PRINTED["table_3_8"]),
+        errors_table(broad),
+        coverage_table(broad, of_pairs=False),
+        coverage_table(broad, of_pairs=True),
         forms_table(binned),
+        forms_table(broad),
         optimum(binned),
+        optimum(broad),
         overestimation(binned),
+        overestimation(broad),
         not_reproduced(PAPER, PRINTED["not_reproduced"]),
     ]
 
@@ -135,7 +131,7 @@ def table_1_1(binned: Binned) -> Comparison:
     """Sort the pairs of 2011 by the confidence of the published L_output."""
     rows = _bin_rows(binned, "CG@5", binned.published, PRINTED["table_1_1"], name="", column="")
     notes = (
-        f"{_POOLED} Ours has the coefficients of Table 7 of Urbano and Schedl 2013.",
+        f"{POOLED} Ours has the coefficients of Table 7 of Urbano and Schedl 2013.",
         "Pairs in percent: of 341, and of 153.",
     )
     return Comparison(f"{PAPER}, Table 1.1: accuracy by confidence without judgments", tuple(rows), notes)
@@ -153,6 +149,7 @@ def table_2_1(binned: Binned) -> Comparison:
 def coverage_table(binned: Binned, *, of_pairs: bool) -> Comparison:
     """Count how often intervals of scores, or of differences, hold the truth."""
     paper = PRINTED["coverage_pairs"] if of_pairs else PRINTED["coverage_systems"]
+    fine, nothing = binned.is_fine, (None,) * len(LEVELS)
     forecasts = {name: binned.forecasts[name] for name in (OUTPUT, SYSTEM_BASED, JUDGMENT, IMPROVED)}
     rows: list[Row] = []
     for measure, ours in MEASURES.items():
@@ -160,10 +157,13 @@ def coverage_table(binned: Binned, *, of_pairs: bool) -> Comparison:
             estimates = binned.estimate(binned.beliefs(predicted), parse(ours))
             verdict = judge(estimates, binned.truths[measure], df=binned.df)
             shares = verdict.coverage_pairs if of_pairs else verdict.coverage_systems
-            values = paper[measure].get(model, (None,) * len(LEVELS))
+            values = paper[measure].get(model, nothing) if fine else nothing
             for level, value, share in zip(LEVELS, values, shares, strict=True):
                 rows.append(beside(f"{measure}, {level:.2f}", value, float(share), column=model))
-    notes = [f"{_POOLED} {_MODELS}", _MEASURES]
+    notes = [f"{POOLED} {MODELS}", MEASURED] if fine else [DERIVED, MODELS, MEASURED]
+    what = "differences of systems" if of_pairs else "systems"
+    if not fine:
+        return Comparison(f"{PAPER}, {what} within their intervals ({binned.name})", tuple(rows), tuple(notes))
     if of_pairs:
         notes.append("Table 3.2 prints .57 for DCG@5 at .60 where Table 3.6 prints .58 for the same model.")
         notes.append(
@@ -201,7 +201,7 @@ def table_3_3(binned: Binned, seeds: int) -> Comparison:
             rows.append(beside(f"{what}, highest", None, float(found_values.max()), column=column))
     leak = _variance_ratio(binned, JUDGMENT), _variance_ratio(binned, EXCLUDING)
     notes = (
-        _MODELS,
+        MODELS,
         f"Own labels in training leak: the squared errors of the original model are {leak[0]:.1f} times the variance "
         f"it claims, without own labels {leak[1]:.1f} times.",
         f"A tenth of the judgments is drawn {seeds} times: the median, the lowest and the highest. Reliability is over "
@@ -233,12 +233,23 @@ def table_3_4(binned: Binned) -> Comparison:
     notes = (
         "fART and fGEN count distinct documents; pART and pGEN of Urbano and Schedl 2013 count results. Their "
         "descriptions say 'as the query document' and mean the document.",
-        f"{PUBLISHED} has the coefficients of their Table 7, and its features. {_MODELS}",
+        f"{PUBLISHED} has the coefficients of their Table 7, and its features. {MODELS}",
         "RPS is divided by levels − 1. Gains are binned by round(g / 11), scores are from 0 to 1. Reliability hangs on "
         f"how predictions are grouped, which is not given for this table; ours rounds probabilities to {VALUES} "
         "values.",
     )
     return Comparison(f"{PAPER}, Table 3.4 (2011)", tuple(rows), notes)
+
+
+def errors_table(binned: Binned) -> Comparison:
+    """Show the errors of all models on a scale that the thesis prints none of."""
+    models = {PUBLISHED: binned.published, **binned.forecasts}
+    rows = [
+        beside(model, None, value, column=name)
+        for model, forecasts in models.items()
+        for name, value in _named(binned.errors(forecasts)).items()
+    ]
+    return Comparison(f"{PAPER}, errors of predictions ({binned.name})", tuple(rows), (DERIVED, MODELS))
 
 
 def bins_table(binned: Binned, title: str, paper: dict[str, dict[str, Bins]]) -> Comparison:
@@ -248,7 +259,7 @@ def bins_table(binned: Binned, title: str, paper: dict[str, dict[str, Bins]]) ->
         for model, bins in by_model.items():
             short = model.rpartition(", ")[2]
             rows += _bin_rows(binned, measure, binned.forecasts[model], bins, name=f"{measure} ", column=f"{short}: ")
-    notes = (f"{_POOLED} {_MODELS}", _MEASURES, "Pairs in percent: of 341, and of 153.")
+    notes = (f"{POOLED} {MODELS}", MEASURED, "Pairs in percent: of 341, and of 153.")
     return Comparison(title, tuple(rows), notes)
 
 
@@ -286,103 +297,3 @@ def _named(errors: Errors) -> dict[str, float]:
 def _variance_ratio(binned: Binned, model: str) -> float:
     errors = binned.errors(binned.forecasts[model])
     return errors.rmse**2 / errors.variance
-
-
-# ---- chapter 4 -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Bias:
-    """By how much estimates of scores are off, and for how many systems they are too high."""
-
-    error: float
-    above: float
-
-
-def bias_of(estimates: Estimates, truth: Estimates) -> Bias:
-    """Compare estimated scores with the true ones."""
-    error = estimates.scores.mean - truth.scores.mean
-    return Bias(float(error.mean()), float((error > 0).mean()))
-
-
-def forms_table(binned: Binned) -> Comparison:
-    """Show bias and coverage of the normalised measures by the form of the estimate."""
-    rows: list[Row] = []
-    for (measure, form), estimates in binned.forms.items():
-        truth = binned.truths[measure]
-        bias, verdict = bias_of(estimates, truth), judge(estimates, truth, df=binned.df)
-        name = f"{measure}, {form}"
-        rows.append(beside(name, None, bias.error, column="mean error"))
-        rows.append(beside(name, None, bias.above, column="systems too high"))
-        rows.append(beside(name, None, verdict.coverage_systems_95, column="95% of systems"))
-        rows.append(beside(name, None, verdict.coverage_pairs_95, column="95% of pairs"))
-        rows.append(beside(name, None, verdict.accuracy, column="accuracy"))
-    notes = (
-        "delta: expected gains, the paper's original. mode: the most probable label (section 4.3.1). rounded: expected "
-        "gains rounded to labels. truncated: sampling without small probabilities (section 4.3.2). montecarlo: "
-        "sampling.",
-        f"The paper shows these in figures only. Ours is the system-based model, with {SAMPLES} samples where drawn.",
-    )
-    return Comparison(
-        f"{PAPER}, Figures 4.5 and 4.7: normalised measures by form of estimate (2011)", tuple(rows), notes
-    )
-
-
-def optimal_scores(binned: Binned, gain: Floats, *, cutoff: int = 5) -> Floats:
-    """Return the DCG of the ideal ranking of every query, scaled to 0..1."""
-    query = binned.mirex.collection.item_query
-    order = np.lexsort((-gain, query))
-    rank = Segments.from_counts(np.bincount(query)).position
-    discount = np.where(rank <= cutoff, 1 / np.log2(rank + 1.0), 0.0)
-    best = (1 / np.log2(np.arange(1, cutoff + 1) + 1.0)).sum() * binned.mirex.setting.scale.top
-    return np.asarray(np.bincount(query, gain[order] * discount) / best)
-
-
-def optimum_errors(binned: Binned) -> dict[str, float]:
-    """Return the mean error of the optimal score of a query, by what items are taken to be worth."""
-    beliefs = binned.beliefs(binned.forecasts[SYSTEM_BASED])
-    true = optimal_scores(binned, binned.gain).mean()
-    drawn = truncated_beliefs(beliefs).sample(np.random.default_rng(0), 100)
-    worth = {"expected gain": beliefs.expected.mean, "most probable label": beliefs.expected.most_probable}
-    errors = {name: float(optimal_scores(binned, gain).mean() - true) for name, gain in worth.items()}
-    sampled = np.mean([optimal_scores(binned, gain).mean() for gain in drawn])
-    return {**errors, "sampling": float(sampled - true)}
-
-
-def optimum(binned: Binned) -> Comparison:
-    """Show how far off the optimal score of a query is, and how often labels at the top come up."""
-    rows = [beside(f"optimal score by {name}: mean error", None, e) for name, e in optimum_errors(binned).items()]
-    expected = binned.beliefs(binned.forecasts[OUTPUT]).expected
-    results = binned.mirex.systems_of_item
-    top, next_to_top = binned.levels[-1], binned.levels[-2]
-    labels = expected.most_probable == top, expected.nearest == top, expected.nearest == next_to_top
-    for (name, value), found in zip(PRINTED["labels"].items(), labels, strict=True):
-        rows.append(beside(f"{name}: results", value, float(results[found].sum())))
-    notes = (
-        "The ideal ranking of a query is underestimated from expected gains, hence normalised scores overestimated.",
-        "The counts are those of the original output-based model; the paper's are over four years and 11 levels.",
-        _MODELS,
-    )
-    return Comparison(f"{PAPER}, Figures 4.2 to 4.6: the optimal score of a query (2011)", tuple(rows), notes)
-
-
-def overestimation(binned: Binned) -> Comparison:
-    """Check what chapter 4 says in words."""
-    beliefs = binned.beliefs(binned.forecasts[SYSTEM_BASED])
-    rows: list[Row] = []
-    for measure, claim in zip(MEASURES, ("no", "no", "yes", "yes"), strict=True):
-        bias = bias_of(binned.estimate(beliefs, parse(MEASURES[measure])), binned.truths[measure])
-        found = "yes" if bias.above >= _NEARLY_ALL else "no"
-        note = f"{bias.above:.0%} of the systems too high, mean error {bias.error:+.3f}"
-        rows.append(compare_words("nearly all systems overestimated", claim, found, column=measure, note=note))
-    errors = {key: bias_of(found, binned.truths[key[0]]).error for key, found in binned.forms.items()}
-    for measure in ("NDCG@5", "RBP@5"):
-        plain = errors[measure, "delta"]
-        for form, what in (("mode", "the most probable label"), ("truncated", "sampling")):
-            found = "yes" if abs(errors[measure, form]) < abs(plain) else "no"
-            note = f"mean error {errors[measure, form]:+.3f} instead of {plain:+.3f}"
-            rows.append(compare_words(f"{what} reduces the bias", "yes", found, column=measure, note=note))
-    optimal = optimum_errors(binned)
-    found = "yes" if optimal["expected gain"] < 0 else "no"
-    rows.append(compare_words("optimal scores are underestimated from expected gains", "yes", found))
-    return Comparison(f"{PAPER}, chapter 4: what it says in words (2011)", tuple(rows), (_MODELS, _MEASURES))

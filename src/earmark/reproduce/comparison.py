@@ -4,7 +4,8 @@ A paper's value is kept as it was printed, so that it says how many digits count
 digits when it is rounded to as many, or else when it is cut off there: some papers truncate, and which of the two it
 was is part of the row. Everything else disagrees, even by one in the last digit; where the paper is known to be wrong,
 the row says why (its *erratum*), and the paper's value stays what it is. Where ours is computed from other data or by
-other models than the paper's, as its own are not to be had, the two only stand beside each other.
+other models than the paper's, as its own are not to be had, the two only stand beside each other. And where ours was
+chosen so that it comes out as the paper's, it is *given*: it agrees by construction, which says nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from earmark.data.ground_truth import GroundTruth
 from earmark.data.judged_lists import JudgedLists, match
 from earmark.errors import ParameterError
 
-How = Literal["rounded", "truncated", "same", "different", "not printed", "not comparable"]
+How = Literal["rounded", "truncated", "same", "different", "not printed", "not comparable", "given"]
 # Binary fractions that stand for a decimal tie (.0625 printed with three digits) must not fall on its wrong side.
 _ENOUGH_DIGITS = 12
 
@@ -43,7 +44,7 @@ class Row:
         The paper's value as printed, or its claim in words; None where it gives none.
     ours : float or str
         What earmark computes.
-    how : {"rounded", "truncated", "same", "different", "not printed", "not comparable"}
+    how : {"rounded", "truncated", "same", "different", "not printed", "not comparable", "given"}
         In what way ours agrees with the printed digits (or, in words, is the same), if it does.
     erratum : str
         Why the paper's value is not what it should be, where that is known.
@@ -61,8 +62,8 @@ class Row:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether ours agrees with the paper; None where the paper gives nothing to agree with."""
-        return None if self.how in ("not printed", "not comparable") else self.how != "different"
+        """Whether ours agrees with the paper; None where it has nothing to agree with, or could not differ."""
+        return None if self.how in ("not printed", "not comparable", "given") else self.how != "different"
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,18 @@ def beside(
     """
     how: How = "not printed" if printed is None else "not comparable"
     return Row(name, column, printed, ours if isinstance(ours, str) else float(ours), how, erratum, note)
+
+
+def given(name: str, printed: str, ours: float, *, column: str = "", note: str = "") -> Row:
+    """Show a value that was chosen so that it comes out as the paper's: an input, which cannot agree or disagree.
+
+    Examples
+    --------
+    >>> row = given("songs", "470", 470)
+    >>> row.how, row.agrees
+    ('given', None)
+    """
+    return Row(name, column, printed, float(ours), "given", "", note)
 
 
 def read_printed(paper: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from earmark.diagnose.calibration import MTC_EDGES, ConfidenceBins, accuracy_by_
 from earmark.diagnose.coverage import LEVELS, interval_coverage
 from earmark.errors import InputError
 from earmark.inference.confidence import Ranking, rank_systems
+from earmark.inference.significance import compare_scores
 from earmark.measures.base import parse
 from earmark.predictors.base import Setting
 
@@ -64,6 +65,20 @@ class Mirex:
         """AG@5 of all systems when everything is judged."""
         everything = uniform_beliefs(self.collection, scale=self.setting.scale, judged_gain=self.gain)
         return self.estimator.estimate(everything)
+
+    @cached_property
+    def query_scores(self) -> Floats:
+        """AG@5 of every system on every query, of shape (systems, queries)."""
+        collection = self.collection
+        cell = collection.result_system * len(collection.queries) + collection.item_query[collection.result_item]
+        total = np.bincount(cell, self.gain[collection.result_item], len(collection.systems) * len(collection.queries))
+        depth = AG5.cutoff or 1
+        return np.asarray(total.reshape(len(collection.systems), -1) / (depth * self.setting.scale.top))
+
+    @cached_property
+    def significant(self) -> Bools:
+        """The pairs whose difference is significant by MIREX's own test: Friedman, then Tukey's HSD, at .05."""
+        return compare_scores(self.query_scores, test="friedman-tukey").significant
 
     @cached_property
     def everything(self) -> Bools:

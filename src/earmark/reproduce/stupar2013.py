@@ -2,48 +2,60 @@
 
 The benchmark's own answers are not at hand, nor are the cells of its tables of agreement, so there are three kinds of
 tables here. What follows from what the paper prints is computed again: how likely it is that all six agree by chance,
-how many questions cover all songs, the one plausible table of agreement that gives its chi-square statistic, counts of
-pairs that give its precisions and what Fisher's test says of them. What is measured on answers is measured on simulated
-ones, of the same number and from the same number of people, and stands beside the paper's. And what only a simulation
-knows has a table of its own: who cheated and was found out, and how often the better system came out as better.
+all tables of agreement that give its chi-square statistic, all counts of pairs that give its precisions and its
+p-values (:mod:`earmark.reproduce.stupar2013_counts`). What is measured on answers is measured on simulated ones, of the
+same number and from the same number of people, and stands beside the paper's. And what only a simulation knows has a
+table of its own: who cheated and was found out, and how often the better system came out as better.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from earmark.crowd.agreement import agreement_table, random_agreement, random_answering_test
 from earmark.crowd.configuration import build_benchmark, example_config
 from earmark.crowd.questions import possible_pairs, times_asked
 from earmark.crowd.workers import volume_correlation, worker_table
-from earmark.data.arrays import Floats, Ints
+from earmark.data.arrays import Floats
 from earmark.data.preferences import PairTable
-from earmark.errors import ParameterError
-from earmark.inference.preference_tests import compare_preferences, fisher_p_values
+from earmark.inference.preference_tests import compare_preferences
 from earmark.measures.preference_precision import AgreementLevel, preference_outcomes
-from earmark.reproduce.comparison import Comparison, Row, beside, check_seeds, compare, compare_words
+from earmark.plots.crowd import plot_workers, workers_data
+from earmark.reproduce.comparison import Comparison, Row, beside, check_seeds, compare, given, not_reproduced
+from earmark.reproduce.figures import Figure, Panel
+from earmark.reproduce.stupar2013_counts import (
+    ASSESSORS,
+    CUMULATIVE,
+    EMOTION,
+    FISHER,
+    LEVELS,
+    PAPER,
+    PICASSO,
+    PRECISION,
+    STUDENT_CHI_SQUARE,
+    STUDENT_QUESTIONS,
+    UNANIMOUS,
+    WORKER_CHI_SQUARE,
+    consistency,
+    counts_of_table_4,
+    counts_of_table_6,
+)
 from earmark.simulation.srbench import SimulatedSrbench, simulated_srbench
 
-PAPER = "Stupar and Michel 2013"
 SEEDS = 20
-ASSESSORS, DEPTH = 6, 20
-STUDENT_QUESTIONS, UNANIMOUS, QUESTIONS = 665, 195, 5990
-LEVELS = ("6/6", "5/6", "4/6", "3/6")
-STUDENT_CHI_SQUARE, WORKER_CHI_SQUARE = "1586.86", "6605.18"
-EMOTION, PICASSO = "Emotion-based", "Picasso"
-CUMULATIVE = ("6/6", "+5/6", "+4/6")
-PRECISION = {EMOTION: ("0.658", "0.595", "0.559"), PICASSO: ("0.782", "0.690", "0.614")}
-FISHER = ("0.0530", "0.0249", "0.0938")
+DEPTH, QUESTIONS = 20, 5990
 WEIGHTED = {EMOTION: ("0.667", "0.607", "0.570"), PICASSO: ("0.818", "0.728", "0.645")}
 T_TEST = ("0.0148", "0.0042", "0.0197")
-# Pairs ordered correctly, of how many, by both systems. Found by search: they round to the printed precisions and come
-# nearest to the printed p-values, with about as many pairs for one system as for the other.
-COUNTS = (((75, 114), (86, 110)), ((166, 279), (180, 261)), ((256, 458), (282, 459)))
 SIGNIFICANT = 0.05
 _MAJORITIES = tuple(AgreementLevel(agreeing, ASSESSORS) for agreeing in (6, 5, 4))
+
+_OUT_OF_REACH = {
+    "Tables 4 to 7 and Figure 1 as measured": "the answers are not published; ours are simulated",
+    "Figure 2: from feelings to a place among emotions": "the mapping is drawn in the paper and not given in words",
+}
 
 _BESIDE = (
     "Ours is simulated: as many questions, answers, people and songs as in the paper, the median of {} benchmarks."
@@ -63,14 +75,16 @@ def tables(*, seeds: int = SEEDS) -> list[Comparison]:
     return [
         the_benchmark(),
         by_chance(),
-        recovered_table_4(),
+        consistency(),
+        counts_of_table_4(),
         agreement(study, students=True),
         agreement(study, students=False),
         more_than_chance(study),
         precision(study, weighted=False),
         precision(study, weighted=True),
-        fisher_by_counts(),
+        counts_of_table_6(),
         known_truth(study),
+        not_reproduced(PAPER, _OUT_OF_REACH),
     ]
 
 
@@ -81,17 +95,17 @@ def the_benchmark() -> Comparison:
     pairs = possible_pairs(benchmark, config.pairs)
     n_queries, n_songs = len(benchmark.queries), len(benchmark.documents)
     rows = (
-        compare("queries (image themes)", "25", n_queries),
-        compare("positive feelings", "7", len(config.categories["positive"])),
-        compare("negative feelings", "7", len(config.categories["negative"])),
-        compare("songs", "470", n_songs),
-        compare("questions that cover every song for every query", "5875", n_songs * n_queries / 2),
+        given("queries (image themes)", "25", n_queries),
+        given("positive feelings", "7", len(config.categories["positive"])),
+        given("negative feelings", "7", len(config.categories["negative"])),
+        given("songs", "470", n_songs),
+        given("questions that cover every song for every query", "5875", n_songs * n_queries / 2),
         compare("questions there are", None, pairs.n_questions),
     )
     note = (
         "Ours is the example of 'earmark crowd questions --example': the paper's themes and genres, feelings of our "
         "own as the paper's are not at hand, and made-up songs, two by each of ten artists per genre or feeling, 25 "
-        "artists standing in two."
+        "artists standing in two. It was made to have the paper's numbers, so they are given, not found."
     )
     return Comparison(f"{PAPER}, sections 2 to 4: the benchmark", rows, (note,))
 
@@ -105,71 +119,6 @@ def by_chance() -> Comparison:
     ]
     rows.append(compare("degrees of freedom of the chi-square test", "3", agreeing.size - 1))
     return Comparison(f"{PAPER}, section 4: agreement of six people by chance", tuple(rows))
-
-
-def counts_with_statistic(questions: int, unanimous: int, statistic: str) -> Ints:
-    """Find all counts of questions at each level of agreement that give a chi-square statistic as printed.
-
-    Parameters
-    ----------
-    questions, unanimous : int
-        How many questions there are, and at how many of them all six agree.
-    statistic : str
-        The statistic against random answers, as printed.
-
-    Returns
-    -------
-    ndarray of int, shape (solutions, 4)
-        Questions at 6/6, 5/6, 4/6 and 3/6.
-    """
-    _, probability = random_agreement(ASSESSORS)
-    expected = questions * probability[::-1]
-    left = questions - unanimous
-    five, four = (grid.reshape(-1) for grid in np.indices((left + 1, left + 1)))
-    five, four = five[five + four <= left], four[five + four <= left]
-    counts = np.stack([np.full(five.size, unanimous), five, four, left - five - four], axis=1)
-    value = ((counts - expected) ** 2 / expected).sum(axis=1)
-    digits = len(statistic.partition(".")[2])
-    solutions: Ints = counts[np.round(value, digits) == float(statistic)]
-    return solutions
-
-
-def plausible(counts: Ints, questions: int) -> Ints:
-    """Choose the one solution with more questions at 5/6, and fewer at 4/6 and 3/6, than by chance."""
-    _, probability = random_agreement(ASSESSORS)
-    more = counts > questions * probability[::-1]
-    chosen = counts[(more == np.array([True, True, False, False])).all(axis=1)]
-    if chosen.shape[0] != 1:
-        raise ParameterError(f"expected one plausible table of agreement, got {chosen.shape[0]}")
-    one: Ints = chosen[0]
-    return one
-
-
-def recovered_table_4() -> Comparison:
-    """Recover the students' levels of agreement from the chi-square statistic and the number of traps."""
-    solutions = counts_with_statistic(STUDENT_QUESTIONS, UNANIMOUS, STUDENT_CHI_SQUARE)
-    counts = plausible(solutions, STUDENT_QUESTIONS)
-    _, probability = random_agreement(ASSESSORS)
-    expected = STUDENT_QUESTIONS * probability[::-1]
-    statistic = float(((counts - expected) ** 2 / expected).sum())
-    printed = (f"{100 * UNANIMOUS / STUDENT_QUESTIONS:.2f}", None, None, None)
-    rows = [
-        compare(f"questions at {level}, %", paper, 100 * count / STUDENT_QUESTIONS, note=f"{count} of the questions")
-        for level, paper, count in zip(LEVELS, printed, counts.tolist(), strict=True)
-    ]
-    p_value = float(special.chdtrc(len(LEVELS) - 1, statistic))
-    rows += [
-        compare("chi-square of these counts", STUDENT_CHI_SQUARE, statistic),
-        compare_words("its p-value", "<0.0001", "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"),
-    ]
-    others = "; ".join(", ".join(map(str, row)) for row in solutions.tolist() if row != counts.tolist())
-    notes = (
-        f"The cells of Table 4 are not at hand. Of all ways to divide {STUDENT_QUESTIONS} questions, {UNANIMOUS} of "
-        f"them at 6/6, {len(solutions)} give the printed statistic; in one of them 5/6 is more frequent than by chance "
-        f"and 4/6 and 3/6 are less, as it is where people agree on some questions more than on others.",
-        f"The others, from 6/6 to 3/6: {others}.",
-    )
-    return Comparison(f"{PAPER}, Table 4 as its chi-square statistic determines it", tuple(rows), notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,28 +259,6 @@ def precision(study: Study, *, weighted: bool) -> Comparison:
     return Comparison(f"{PAPER}, {title}, first {DEPTH} songs", tuple(rows), notes)
 
 
-def fisher_by_counts() -> Comparison:
-    """Compute precision and Fisher's test from counts of pairs that come nearest to what is printed."""
-    rows: list[Row] = []
-    for number, system in enumerate(PRECISION):
-        for level, printed, counts in zip(CUMULATIVE, PRECISION[system], COUNTS, strict=True):
-            correct, pairs = counts[number]
-            rows.append(compare(system, printed, correct / pairs, column=f"{level}: {_of(counts)}"))
-    for level, printed, counts in zip(CUMULATIVE, FISHER, COUNTS, strict=True):
-        (x, n), (y, m) = counts
-        p_value = fisher_p_values(*(np.array([value]) for value in (x, n, y, m)))[0]
-        rows.append(compare("Fisher's exact test", printed, float(p_value), column=f"{level}: {_of(counts)}"))
-    note = (
-        "The paper does not print how many pairs there were. These counts round to its precisions and come nearest to "
-        "its p-values, with about as many pairs for either system; for 6/6 none up to 400 give the last digit."
-    )
-    return Comparison(f"{PAPER}, Table 6: counts of pairs that would give it", tuple(rows), (note,))
-
-
-def _of(counts: tuple[tuple[int, int], tuple[int, int]]) -> str:
-    return " and ".join(f"{correct}/{pairs}" for correct, pairs in counts)
-
-
 def known_truth(study: Study) -> Comparison:
     """Show what the simulation knows: who cheats, which system is better, and how often that comes out."""
 
@@ -373,3 +300,13 @@ def known_truth(study: Study) -> Comparison:
 
 def _beside(study: Study) -> str:
     return _BESIDE.format(len(study))
+
+
+def figures() -> Iterator[Figure]:
+    """Draw how much every student answers, in a simulated benchmark."""
+    students = worker_table(simulated_srbench(np.random.default_rng(0)).student_answers)
+    title = (
+        f"answers of {students.height} students, the busiest first (simulated: {STUDENT_QUESTIONS} questions of six)"
+    )
+    panel = Panel("", workers_data(students), lambda axes: plot_workers(students, ax=axes))
+    yield Figure("1", title, (panel,), width=7.6, height=4.2)

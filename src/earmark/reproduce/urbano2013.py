@@ -20,36 +20,40 @@ from pathlib import Path
 import numpy as np
 from scipy.special import logit
 
-from earmark.beliefs.beliefs import Beliefs, LevelProbabilities
+from earmark.beliefs.beliefs import LevelProbabilities
 from earmark.campaign.campaign import Campaign, Look, oracle
 from earmark.campaign.loop import play
 from earmark.campaign.policies import make_policy
 from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import parse_stop
 from earmark.data.arrays import Floats
-from earmark.diagnose.proper_scores import ErrorSummary, summarise_errors
+from earmark.diagnose.calibration import sign_agreement
 from earmark.inference.confidence import Ranking
 from earmark.predictors.base import Maker
-from earmark.predictors.features import Features
 from earmark.predictors.mtc import MtcJudge, MtcOutput, Uniform
-from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_models import published_model
-from earmark.predictors.ordinal_regression import fit_ordinal, predict_levels
 from earmark.reproduce.comparison import (
     Comparison,
     Row,
     beside,
     check_seeds,
-    compare,
     compare_all,
     not_reproduced,
-    read_printed,
 )
 from earmark.reproduce.mirex2011 import AG5, Mirex, Verdict, confidence_bins, derived_broad, judge, load
+from earmark.reproduce.urbano2013_errors import (
+    COEFFICIENTS,
+    DERIVED,
+    PAPER,
+    PRINTED,
+    derived_note,
+    own_label,
+    row,
+    scale_of,
+    table_2,
+)
 from earmark.wording import counted
 
-PAPER = "Urbano and Schedl 2013"
-PRINTED = read_printed("urbano2013")
 SEEDS = 20
 PAPER_BUDGET = 120
 FINE_BUDGETS = (PAPER_BUDGET, 200, 1000)
@@ -57,12 +61,8 @@ BROAD_BUDGETS = (PAPER_BUDGET, 200)
 # Both divide all budgets; the paper updates its predictions every 20 judgments.
 _BATCH, _UNIFORM_BATCH = 20, 100
 _TARGET = 0.95
+_SIGNIFICANT = "accuracy among significant pairs"
 
-_COEFFICIENTS = (
-    "The paper's models for 2011 are fitted on the other years; ours have the coefficients of Table 7, fitted with "
-    "2011 included."
-)
-_DERIVED = "The Broad scale is derived: Fine gains cut at 33 and at 67."
 _POOLED = "The paper pools the 352 pairs of four years; ours are the 153 pairs of 2011."
 
 
@@ -124,72 +124,6 @@ def table_1(mirex: Mirex) -> Comparison:
     return Comparison(f"{PAPER}, Table 1 (2011)", compare_all(PRINTED["table_1"], ours), notes)
 
 
-def table_2(mirex: Mirex) -> Comparison:
-    """Recompute errors and variances of the predicted gains."""
-    scale = mirex.setting.scale.name
-    ours = {
-        "uniform": _errors(mirex, Uniform(mirex.setting).predict(mirex.setting.unjudged)),
-        "L_output": _errors(mirex, MtcOutput(mirex.setting).predict(mirex.setting.unjudged)),
-        "L_judge": judge_errors(mirex, own_label=True),
-    }
-    rows: list[Row] = []
-    for model, values in PRINTED["table_2"][scale].items():
-        for column, value, own in zip(("RMSE", "variance"), values, _pair(ours[model]), strict=True):
-            rows.append(_row(mirex, model, value, own, column=column))
-    for model, values in PRINTED["table_7"][scale].items():
-        for column, value, own in zip(("RMSE", "variance"), values, _pair(ours[model]), strict=True):
-            rows.append(beside(f"{model}, all years (Table 7)", value, own, column=column))
-    notes = [
-        _COEFFICIENTS,
-        f"L_judge knows all judgments, the item's own included, as published; {ours['L_judge'].n:,} items have the "
-        "metadata it needs. The others are over all items, uniform where metadata are missing.",
-        "Table 7's errors are over four years; ours beside them are those of 2011 again.",
-    ]
-    return Comparison(f"{PAPER}, Table 2 ({_scale(mirex)})", tuple(rows), (*notes, *_derived_note(mirex)))
-
-
-def own_label(mirex: Mirex) -> Comparison:
-    """Show what L_judge is worth without the judgment that it is asked to predict."""
-    features = _judge_features(mirex, own_label=False)
-    variants = {
-        "own label included (as published)": judge_errors(mirex, own_label=True),
-        "own label left out": judge_errors(mirex, own_label=False),
-        "refitted without it, on other queries": refitted_errors(mirex),
-    }
-    rows: list[Row] = []
-    for name, found in variants.items():
-        paper = PRINTED["table_2"]["fine"]["L_judge"] if "published" in name else (None, None)
-        for column, value, own in zip(("RMSE", "variance"), paper, _pair(found), strict=True):
-            rows.append(_row(mirex, name, value, own, column=column))
-        rows.append(beside(name, None, found.inflation, column="squared error / variance"))
-        rows.append(beside(name, None, float(found.n), column="items"))
-    share = float(np.isfinite(features["aART"]).mean())
-    notes = (
-        "An unjudged item has no judgment of its own, so the published errors cannot be had in use: the label leaks. "
-        f"Without it, aART exists for {share:.0%} of the items.",
-        "Refitted on the queries whose id starts with 0 to 7 and tested on the others.",
-    )
-    return Comparison(f"{PAPER}, Table 2: the own label of L_judge (2011 Fine)", tuple(rows), notes)
-
-
-def judge_errors(mirex: Mirex, *, own_label: bool) -> ErrorSummary:
-    """Return the errors of the published L_judge with all judgments known, on items that it can be applied to."""
-    model = published_model(f"mtc-judge-{mirex.setting.scale.name}")
-    features = _judge_features(mirex, own_label=own_label)
-    known = features.complete
-    return _level_errors(np.array(model.levels), model.probabilities(features.values[known]), mirex.gain[known])
-
-
-def refitted_errors(mirex: Mirex) -> ErrorSummary:
-    """Fit L_judge without own labels on one half of the queries and return its errors on the other."""
-    scale = mirex.setting.scale
-    features = _judge_features(mirex, own_label=False)
-    fitted, tested = (half & features.complete for half in (mirex.first_half, ~mirex.first_half))
-    levels = np.array(model_levels(scale))
-    model = fit_ordinal(features.values[fitted], to_levels(scale, mirex.gain[fitted]), n_levels=levels.size)
-    return _level_errors(levels, predict_levels(model, features.values[tested]), mirex.gain[tested])
-
-
 # ---- campaigns -------------------------------------------------------------------------------------------------------
 
 
@@ -216,7 +150,7 @@ def played(mirex: Mirex, budgets: Iterable[int], seeds: int) -> Played:
     needed: list[float] = []
     for seed in range(seeds):
         reached = np.nan
-        for look in _looks(mirex, MtcJudge, seed, batch=_BATCH, most=wanted[-1]):
+        for look in looks(mirex, MtcJudge, seed, batch=_BATCH, most=wanted[-1]):
             if np.isnan(reached) and look.ranking.reaches(_TARGET):
                 reached = float(look.judged)
             if look.judged in rankings:
@@ -229,12 +163,13 @@ def uniform_effort(mirex: Mirex, seeds: int) -> Floats:
     """Return the share of the items judged when the mean confidence first is .95, all levels being equally likely."""
     judged = []
     for seed in range(seeds):
-        looks = _looks(mirex, Uniform, seed, batch=_UNIFORM_BATCH, most=mirex.collection.n_items)
-        judged.append(next(look.judged for look in looks if look.ranking.reaches(_TARGET)))
+        seen = looks(mirex, Uniform, seed, batch=_UNIFORM_BATCH, most=mirex.collection.n_items)
+        judged.append(next(look.judged for look in seen if look.ranking.reaches(_TARGET)))
     return np.array(judged) / mirex.collection.n_items
 
 
-def _looks(mirex: Mirex, predictor: Maker, seed: int, *, batch: int, most: int) -> Iterable[Look]:
+def looks(mirex: Mirex, predictor: Maker, seed: int, *, batch: int, most: int) -> Iterable[Look]:
+    """Play a campaign by Eq. 8 and look after every batch, up to a number of judgments."""
     problem = Problem(
         mirex.setting,
         AG5,
@@ -264,12 +199,15 @@ def table_3(mirex: Mirex, campaigns: Played, seeds: int) -> Comparison:
         rows += _drawn(f"confidence {at}", "0.95" if paper else None, [one.confidence for one in found])
         rows += _drawn(f"accuracy {at}", paper_accuracy if paper else None, [one.accuracy for one in found])
         rows += _drawn(f"τ {at}", paper_tau if paper else None, [one.tau for one in found])
+        right = [significant_accuracy(mirex, ranking) for ranking in rankings]
+        rows += _drawn(f"{_SIGNIFICANT} {at}", PRINTED["significant"] if paper else None, right)
         rows += _drawn(f"95% intervals of pairs that hold {at}", None, [one.coverage_pairs_95 for one in found])
     notes = [
         f"{counted(seeds, 'campaign')} that judge items by weight (Eq. 8) with L_output and L_judge, updated every "
         f"{_BATCH} judgments. Three quarters of the items are retrieved by one system and tie: they are drawn, so ours "
         "is the median over seeds, with the lowest and the highest.",
-        _COEFFICIENTS,
+        COEFFICIENTS,
+        _significance_note(mirex),
     ]
     if never:
         notes.append(f"Not all campaigns reach a mean confidence of .95 by {deepest:,} judgments.")
@@ -279,7 +217,7 @@ def table_3(mirex: Mirex, campaigns: Played, seeds: int) -> Comparison:
         shares = 100 * uniform_effort(mirex, seeds)
         rows += _drawn("uniform beliefs: % of judgments to .95 (Fig. 2)", PRINTED["figure_2_uniform"], shares)
         notes.append("With uniform beliefs the paper needs about 60% of the judgments; ours looks every 100.")
-    return Comparison(f"{PAPER}, Table 3 ({_scale(mirex)})", tuple(rows), (*notes, *_derived_note(mirex)))
+    return Comparison(f"{PAPER}, Table 3 ({scale_of(mirex)})", tuple(rows), (*notes, *derived_note(mirex)))
 
 
 def table_4(fine: Mirex, broad: Mirex, fine_play: Played, broad_play: Played) -> Comparison:
@@ -288,8 +226,8 @@ def table_4(fine: Mirex, broad: Mirex, fine_play: Played, broad_play: Played) ->
     rows = _bin_rows("table_4", {fine: rankings[0], broad: rankings[1]})
     notes = (
         f"{_POOLED} Ours are at {PAPER_BUDGET} judgments, where the paper's campaign of 2011 stops, over all seeds.",
-        _COEFFICIENTS,
-        _DERIVED,
+        COEFFICIENTS,
+        DERIVED,
     )
     return Comparison(f"{PAPER}, Table 4: accuracy by confidence after judging", rows, notes)
 
@@ -311,7 +249,7 @@ def table_5(mirex: Mirex) -> Comparison:
     """Rank systems without judgments."""
     found = unjudged_verdict(mirex)
     rows = [
-        _row(mirex, name, value, own)
+        row(mirex, name, value, own)
         for name, value, own in zip(
             ("confidence", "accuracy", "τ"),
             PRINTED["table_5"][mirex.setting.scale.name],
@@ -319,27 +257,41 @@ def table_5(mirex: Mirex) -> Comparison:
             strict=True,
         )
     ]
+    right = significant_accuracy(mirex, unjudged_ranking(mirex))
+    if np.isnan(right):
+        rows.append(beside(_SIGNIFICANT, PRINTED["significant"], "no pair"))
+    else:
+        rows.append(row(mirex, _SIGNIFICANT, PRINTED["significant"], right))
     rows.append(beside("95% intervals of pairs that hold", None, found.coverage_pairs_95))
     rows.append(beside("95% intervals of systems that hold", None, found.coverage_systems_95))
-    notes = (_COEFFICIENTS, "The errors of L_output are not independent, so intervals are far too narrow.")
-    return Comparison(f"{PAPER}, Table 5 ({_scale(mirex)})", tuple(rows), (*notes, *_derived_note(mirex)))
+    narrow = "The errors of L_output are not independent, so intervals are far too narrow."
+    notes = (COEFFICIENTS, _significance_note(mirex), narrow)
+    return Comparison(f"{PAPER}, Table 5 ({scale_of(mirex)})", tuple(rows), (*notes, *derived_note(mirex)))
+
+
+def significant_accuracy(mirex: Mirex, ranking: Ranking) -> float:
+    """Return the share of right signs among pairs whose true difference is significant; NaN where none is."""
+    some = mirex.significant
+    differences = ranking.estimates.differences.mean[some], mirex.truth.differences.mean[some]
+    accuracy = sign_agreement(*differences).accuracy
+    return np.nan if accuracy is None else accuracy
+
+
+def _significance_note(mirex: Mirex) -> str:
+    return (
+        f"{np.count_nonzero(mirex.significant)} of the {mirex.significant.size} true differences are significant by "
+        "MIREX's test (Friedman, Tukey's HSD, .05). The paper says that no estimate between such systems is wrong."
+    )
 
 
 def table_6(fine: Mirex, broad: Mirex) -> Comparison:
     """Put accuracy by confidence without judgments beside the paper's."""
     rows = _bin_rows("table_6", {mirex: [unjudged_ranking(mirex)] for mirex in (fine, broad)})
-    notes = (_POOLED, _COEFFICIENTS, _DERIVED)
+    notes = (_POOLED, COEFFICIENTS, DERIVED)
     return Comparison(f"{PAPER}, Table 6: accuracy by confidence without judgments", rows, notes)
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
-
-
-def _row(mirex: Mirex, name: str, value: str | None, ours: float, *, column: str = "") -> Row:
-    """Compare on the scale that was judged; a derived scale is other data."""
-    if mirex.setting.scale.name == "fine":
-        return compare(name, value, ours, column=column)
-    return beside(name, value, ours, column=column)
 
 
 def _drawn(name: str, value: str | None, found: Iterable[float]) -> list[Row]:
@@ -364,31 +316,3 @@ def _bin_rows(table: str, rankings: dict[Mirex, list[Ranking]]) -> tuple[Row, ..
             rows.append(beside(name, paper["pairs"][place], float(shares[place]), column=f"{column}: % of pairs"))
             rows.append(beside(name, paper["accuracy"][place], accuracy, column=f"{column}: accuracy"))
     return tuple(rows)
-
-
-def _errors(mirex: Mirex, beliefs: Beliefs) -> ErrorSummary:
-    return summarise_errors(beliefs.mean, beliefs.variance, mirex.gain)
-
-
-def _level_errors(levels: Floats, probabilities: Floats, gain: Floats) -> ErrorSummary:
-    believed = LevelProbabilities(levels, probabilities)
-    return summarise_errors(believed.mean, believed.variance, gain)
-
-
-def _judge_features(mirex: Mirex, *, own_label: bool) -> Features:
-    model = published_model(f"mtc-judge-{mirex.setting.scale.name}")
-    return mirex.setting.features.features(
-        model.features, gain=mirex.gain, judged=mirex.everything, exclude_own=not own_label
-    )
-
-
-def _pair(errors: ErrorSummary) -> tuple[float, float]:
-    return errors.rmse, errors.mean_variance
-
-
-def _scale(mirex: Mirex) -> str:
-    return "2011 Fine" if mirex.setting.scale.name == "fine" else "2011 Broad, derived"
-
-
-def _derived_note(mirex: Mirex) -> tuple[str, ...]:
-    return () if mirex.setting.scale.name == "fine" else (_DERIVED,)
