@@ -9,6 +9,7 @@ import polars as pl
 
 from earmark.beliefs.beliefs import LevelProbabilities
 from earmark.data.arrays import Bools, Floats, Ints
+from earmark.predictors.conditional_trees import Growing
 from earmark.reproduce import panels
 from earmark.reproduce.buckers2021_models import (
     IMPROVED,
@@ -22,7 +23,7 @@ from earmark.reproduce.buckers2021_models import (
 )
 from earmark.reproduce.buckers2021_predictions import along_shares, by_share, sampled, scales, spread
 from earmark.reproduce.figures import Figure
-from earmark.reproduce.trees import Growth, Learner, Rule, conditional_forest, conditional_tree, random_forest
+from earmark.reproduce.trees import Learner, Rule, conditional_forest, conditional_tree, random_forest
 
 TREE = conditional_tree()
 LEARNERS: dict[str, Learner] = {
@@ -147,9 +148,9 @@ def _on_taught(binned: Binned, recipe: Recipe, rules: Sequence[Rule]) -> Forecas
 
 def hyper_parameters(binned: Binned) -> Iterator[Figure]:
     """Draw Figures 3.17 to 3.20: errors of trees on what they were grown from, by how they grow."""
-    tuned: tuple[tuple[str, Mapping[float, Growth], tuple[str, str]], ...] = (
-        ("minimum criterion", {value: Growth(min_criterion=value) for value in CRITERIA}, ("3.17", "3.18")),
-        ("greatest depth", {depth: Growth(max_depth=depth) for depth in DEPTHS}, ("3.19", "3.20")),
+    tuned: tuple[tuple[str, Mapping[float, Growing], tuple[str, str]], ...] = (
+        ("minimum criterion", {value: Growing(criterion=value) for value in CRITERIA}, ("3.17", "3.18")),
+        ("greatest depth", {depth: Growing(max_depth=depth) for depth in DEPTHS}, ("3.19", "3.20")),
     )
     drawn: dict[str, Figure] = {}
     for name, growths, numbers in tuned:
@@ -161,7 +162,7 @@ def hyper_parameters(binned: Binned) -> Iterator[Figure]:
     yield from (drawn[number] for number in sorted(drawn))
 
 
-def _grown(binned: Binned, kind: str, growth: Growth) -> Errors:
+def _grown(binned: Binned, kind: str, growth: Growing) -> Errors:
     learner = conditional_tree(growth)
     recipe = recipe_of(_KINDS[kind], learner)
     return binned.errors(_on_taught(binned, recipe, [binned.learn(recipe, half, learner) for half in binned.halves]))
