@@ -306,7 +306,7 @@ def figures() -> Iterator[Figure]:
     """Draw how much every student answers, in a simulated benchmark."""
     students = worker_table(simulated_srbench(np.random.default_rng(0)).student_answers)
     title = (
-        f"answers of {students.height} students, the busiest first (simulated: {STUDENT_QUESTIONS} questions of six)"
+        f"answers of {students.height} students, busiest first (simulated: {STUDENT_QUESTIONS} questions to six each)"
     )
     panel = Panel("", workers_data(students), lambda axes: plot_workers(students, ax=axes))
     yield Figure("1", title, (panel,), width=7.6, height=4.2)
