@@ -79,8 +79,6 @@ def test_commands_exist(page: str, name: str) -> None:
             assert words[place + 1] in PREDICTORS, f"{page}: {name}"
 
 
-# The learners of section 3.4 of Buckers 2021 may be named before they are there; once they are, they have to be found.
-@pytest.mark.xfail("forest" not in PREDICTORS, reason="no predictor forest yet", strict=True)
 def test_predictors_that_are_named_exist() -> None:
     named = {name.partition(" ")[2] for _, name in NAMED if name.startswith("--predictor ")}
     assert named == {"forest"}
