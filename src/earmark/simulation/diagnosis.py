@@ -20,7 +20,7 @@ from earmark.data.arrays import Bools, Floats
 from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
 from earmark.diagnose.coverage import LEVELS, Coverage, interval_coverage
-from earmark.diagnose.decomposition import ForecastGroups, decompose_grouped, group_forecasts
+from earmark.diagnose.decomposition import decompose_grouped, group_forecasts
 from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.errors import ParameterError
 from earmark.inference.confidence import rank_systems
@@ -30,9 +30,6 @@ from earmark.predictors.ordinal_levels import model_levels, to_levels
 
 # Groups of forecasts smaller than this say more about chance than about the forecasts (BIAS, section 3.1).
 _SMALLEST_GROUP = 10
-# How many values probabilities are rounded to: the first for which such groups hold this share of the forecasts.
-_VALUES = (10, 6, 4, 3, 2)
-_LEAST_SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,8 +135,9 @@ def _scores(setting: Setting, truth: Floats, looks: list[Beliefs]) -> dict[str, 
         gains.append(truth[left])
     forecast, outcome = np.concatenate(chances), np.concatenate(observed)
     errors = summarise_errors(np.concatenate(means), np.concatenate(variances), np.concatenate(gains))
-    groups = _groups(forecast)
-    smallest = min(_SMALLEST_GROUP, int(groups.sizes.max()))
+    groups = group_forecasts(forecast)
+    # Where forecasts differ so much that no group is large, all groups count.
+    smallest = _SMALLEST_GROUP if groups.sizes.max() >= _SMALLEST_GROUP else 1
     parts = decompose_grouped(forecast, outcome, groups, min_group_size=smallest, representative="mean")
     return {
         "rps": ranked_probability_score(forecast, outcome),
@@ -150,16 +148,6 @@ def _scores(setting: Setting, truth: Floats, looks: list[Beliefs]) -> dict[str, 
         "variance": errors.mean_variance,
         "error": errors.mean_squared_error,
     }
-
-
-def _groups(forecast: Floats) -> ForecastGroups:
-    """Group forecasts, by fewer values where they differ so much that few of them would be in a group of some size."""
-    for n_values in _VALUES:
-        groups = group_forecasts(forecast, n_values=n_values)
-        sizes = groups.sizes
-        if sizes[sizes >= _SMALLEST_GROUP].sum() >= _LEAST_SHARE * sizes.sum():
-            break
-    return groups
 
 
 def _coverage(looks: list[Estimates], true: Estimates) -> pl.DataFrame:
