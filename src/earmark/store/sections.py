@@ -148,7 +148,7 @@ class Inputs(Section):
     content_ids
         The documents of the rows of content, where they are not in that file.
     model
-        A model fitted on past collections, for the predictor ordinal or hierarchical.
+        A model fitted on past collections, for a predictor that uses one, such as ordinal, forest or hierarchical.
     predictions
         What another model predicts, for the predictor external.
     candidates
@@ -297,7 +297,8 @@ class Estimates(Section):
     depth
         How many ranks of a list count in a campaign of kind prefer, order or lists.
     predictor
-        What predicts unjudged items: hierarchical, ordinal, mtc-output, mtc-judge, uniform or external.
+        What predicts unjudged items: hierarchical, ordinal, forest, boosted, conditional-tree, conditional-forest,
+        mtc-output, mtc-judge, uniform or external.
     predictor_version
         The version of the predictor that the campaign was started with. Another one is refused until it is named here.
     policy

@@ -13,6 +13,7 @@ from earmark.campaign.stopping.plain import parse_plain_stop
 from earmark.data.scales import parse_scale
 from earmark.errors import ParameterError
 from earmark.measures import parse
+from earmark.predictors.choose import WITH_MODEL
 from earmark.store.sections import EXTERNAL, SettingError
 from earmark.store.setting_types import show
 
@@ -70,10 +71,9 @@ def check_together(settings: Settings) -> None:
     ):
         if wanted and getattr(inputs, file) is None:
             raise SettingError(f"inputs.{file}", expected=f"a file, as {reason}", got="none")
-    if inputs.model is not None and estimates.predictor not in ("ordinal", "hierarchical"):
-        raise SettingError(
-            "inputs.model", expected="no file, or the predictor ordinal or hierarchical", got=show(estimates.predictor)
-        )
+    if inputs.model is not None and estimates.predictor not in WITH_MODEL:
+        known = f"no file, or the predictor {', '.join(WITH_MODEL[:-1])} or {WITH_MODEL[-1]}"
+        raise SettingError("inputs.model", expected=known, got=show(estimates.predictor))
     if inputs.metadata is None:
         for column in ("artist", "genre", "attributes"):
             if getattr(inputs, column):
