@@ -41,7 +41,7 @@ def test_a_page_that_nobody_sees_has_no_connection(browser: Browser, served: Cal
     assert page.evaluate(OPEN) == 1
     page.evaluate(SHOW, "hidden")
     assert page.evaluate(OPEN) == 0
-    with page.expect_response("**/api/organise/state"), page.expect_response("**/api/organise/live"):
+    with page.expect_response("**/api/organise/state*"), page.expect_response("**/api/organise/live"):
         page.evaluate(SHOW, "visible")
     assert page.evaluate(OPEN) == 1
     expect(page.locator("#connection[data-state=live]")).to_be_visible()

@@ -234,6 +234,13 @@ def test_it_is_known_by_name_and_the_same_every_time():
     np.testing.assert_array_equal(first.drawn_variances, second.drawn_variances)
 
 
+def test_its_version_does_not_depend_on_the_collection():
+    """A campaign to which a system is added is the same campaign by the same predictor."""
+    few, many = (small_collection(0, systems=systems, metadata=False) for systems in (3, 5))
+    versions = {make_predictor("hierarchical", Setting(collection, FINE)).version for collection in (few, many)}
+    assert len(versions) == 1
+
+
 def test_what_is_learnt_helps_and_claims_are_about_right():
     gained, honesty = [], []
     for seed in range(4):

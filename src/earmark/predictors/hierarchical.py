@@ -76,10 +76,10 @@ class Hierarchical(Predictor):
     def __init__(self, setting: Setting, prior: HierarchicalPrior | None = None, *, refine: bool = True) -> None:
         super().__init__(setting)
         self.known = covariates(setting.collection, setting.features, setting.content)
-        believed = prior or shipped_prior(setting.scale, tuple(self.known.groups))
-        self.prior = believed.for_collection(self.known)
+        self._given = prior or shipped_prior(setting.scale, tuple(self.known.groups))
+        self.prior = self._given.for_collection(self.known)
         # A standardised prior is made for any collection: its mean says little, and effects alone correct it.
-        self.refine = refine and not believed.standardised
+        self.refine = refine and not self._given.standardised
         # Caches: they change how fast predict answers, never what it answers.
         self._last_fit: _Fit | None = None
         self._last: CorrelatedBeliefs | None = None
@@ -113,12 +113,12 @@ class Hierarchical(Predictor):
 
     def for_design(self) -> Predictor:
         """Return a predictor that leaves the prior mean alone, so that no prediction depends on its own judgment."""
-        return Hierarchical(self.setting, self.prior, refine=False)
+        return Hierarchical(self.setting, self._given, refine=False)
 
     @property
     def version(self) -> str:
-        """The version of the model, and the prior it starts from."""
-        return f"1, prior {self.prior.name} {digest_of(self.prior.to_dict())}"
+        """The version of the model, and the prior it starts from, which is the same for all collections."""
+        return f"1, prior {self._given.name} {digest_of(self._given.to_dict())}"
 
     def _notes(self, judged: int) -> tuple[str, ...]:
         if judged == 0:

@@ -141,7 +141,8 @@ class HierarchicalPrior:
             "coefficients": dict(self.coefficients),
             "variances": {name: list(values) for name, values in self.variances.items()},
             "level_use": list(self.level_use),
-            "standardised": self.standardised,
+            # Only where it holds: the digest of other priors, by which campaigns know their predictor, stays the same.
+            **({"standardised": True} if self.standardised else {}),
         }
 
     @classmethod
