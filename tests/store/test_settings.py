@@ -298,7 +298,7 @@ WRONG = [
     ("[estimates]", '[estimates]\npredictor = "hierarchy"', "predictor", 'did you mean "hierarchical"'),
     ("[estimates]", '[estimates]\npredictor = "external:a.csv"', "predictor", 'predictions = "a.csv" under'),
     ("[estimates]", '[estimates]\npredictor = "external"', "[inputs]", "as inputs.predictions, got none"),
-    ("[judging]", 'model = "m"\n[estimates]\npredictor = "uniform"\nmeasure = "P@5"\n[judging]', "model", "hierarchical"),
+    ("[judging]", 'model = "m"\n[estimates]\npredictor = "uniform"\nmeasure = "P@5"\n[judging]', "model", "or hier"),
     ("[estimates]", '[estimates]\ninference = "design"\npolicy = "mtc"', "policy", "proportional.*audit = 0.2"),
     ('measure = "AG@5"', 'measure = "AGG@5"', "measure", "did you mean AG"),
     ('scale = "broad"', 'scale = "fine"\n[estimates]\nmeasure = "nDCG(gain=exp)@5"', "measure", "for the scale fine"),
