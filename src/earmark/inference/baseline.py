@@ -148,8 +148,8 @@ class BaselineComparison(Display):
         """
         if not others:
             return self.rows
-        named = pl.Series([self.check.baseline])
-        rest = self.comparison.pairs().filter(~(pl.col("a").is_in(named) | pl.col("b").is_in(named)))
+        baseline = self.check.baseline
+        rest = self.comparison.pairs().filter((pl.col("a") != baseline) & (pl.col("b") != baseline))
         return pl.concat([self.rows, rest], how="diagonal")
 
     def _summary(self) -> Summary:
