@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from desks import make_desk
+from desks import answer_from_file, make_desk
 
 from earmark.errors import ParameterError
 from earmark.store import links, people, schema
@@ -69,6 +69,10 @@ def test_who_was_asked_something_cannot_become_a_pilot(store: Store) -> None:
     desk.take("ann")
     with pytest.raises(ParameterError, match="asked nothing yet"):
         store.write(lambda change: join_pilot(change, "ann"))
+    # Nor who has answers from a file: they count already.
+    answer_from_file(desk, "bob", "d0", gain=1.0)
+    with pytest.raises(ParameterError, match="no answers"):
+        store.write(lambda change: join_pilot(change, "bob"))
 
 
 def test_there_is_one_organiser_link_at_a_time(store: Store) -> None:

@@ -207,3 +207,30 @@ def test_a_million_events_take_less_than_a_minute(store: Store) -> None:
     )
     assert store.read(lambda connection: connection.execute(done).scalar()) == items
     assert took < 60
+
+
+@pytest.mark.parametrize("ending", ["rejected", "given back", "skipped", "withdrawn", "expired"])
+def test_an_answer_from_a_file_about_a_question_whose_lease_has_ended(store: Store, clock, ending: str) -> None:
+    """The assignment stays as it was asked, and the log alone gives the same tables."""
+    desk = make_desk(store, 3)
+    (held,) = desk.take("ann", ahead=0).questions
+    (asked,) = table_rows(store, schema.assignments)
+    clock.pass_minutes(1)
+    if ending == "rejected":
+        desk.reject("ann", "in a hurry")
+    elif ending == "given back":
+        desk.give_back("ann", [held.id])
+    elif ending == "skipped":
+        desk.skip("ann", held.id)
+    elif ending == "withdrawn":
+        desk.answer("ann", held.id, key=new_key(), gain=1)
+        desk.withdraw("ann", held.id)
+    else:
+        clock.pass_minutes(20)
+        desk.take("bob")
+    clock.pass_minutes(1)
+    answer_from_file(desk, "ann", held.document, source="f", gain=2.0)
+    mine = next(row for row in table_rows(store, schema.assignments) if row["assessor"] == "ann")
+    assert (mine["state"], mine["value"], mine["counts"]) == ("answered", 2.0, ending != "rejected")
+    assert (mine["id"], mine["taken"], mine["sampled"]) == (asked["id"], asked["taken"], asked["sampled"])
+    check_rebuild(desk)

@@ -37,8 +37,8 @@ def join_pilot(change: Change, assessor: str) -> None:
     person = find_assessor(change, assessor)
     if person["state"] == "pilot":
         return
-    if person["given"]:
-        raise ParameterError("only somebody who was asked nothing yet can join the pilot")
+    if person["given"] or person["answers"]:
+        raise ParameterError("only somebody who was asked nothing yet and has no answers can join the pilot")
     # For whoever reads the log, the answers of a rejected assessor do not count; that is all a pilot is.
     change.append("rejected", assessor=assessor, text=PILOT)
     _set_state_of(change, assessor, "pilot")

@@ -18,6 +18,7 @@ from earmark.store.schema import assignments, events, questions
 from earmark.store.store import Change
 
 _PORTION = 500
+_AS_ASKED = ("id", "swapped", "sampled", "taken", "expires")
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,9 @@ def record(change: Change, rules: Rules, rows: Sequence[Recorded]) -> list[Recei
         counts = people[row.assessor]["state"] not in UNCOUNTED
         given = _given(change, row, number if mine is None else mine.question, value, counts=counts)
         if mine is not None:
-            # They gave it back, skipped it or were late; an assessor has one assignment of a question.
-            given["id"] = mine.id
+            # They gave it back, skipped it or were late. An assessor has one assignment of a question, and it stays as
+            # it was asked: when, with which sound first and whether as part of the sample.
+            given |= {name: getattr(mine, name) for name in _AS_ASKED}
             change.connection.execute(sa.delete(assignments).where(assignments.c.id == mine.id))
         new[number, row.assessor] = given
         made.append(given)
