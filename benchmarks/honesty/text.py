@@ -37,7 +37,9 @@ SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 _DEPTH, _DOCUMENTS, _FAMILIES = 10, 400, 5
 
 
-def text_collection(rng: np.random.Generator, *, systems: int = 40, queries: int = 40) -> tuple[Runs, Judgments]:
+def text_collection(
+    rng: np.random.Generator, *, systems: int = 40, queries: int = 40, depth: int = _DEPTH
+) -> tuple[Runs, Judgments]:
     """Make up runs and the judgments of everything they retrieved."""
     relevant = np.clip(rng.lognormal(2.6, rng.uniform(0.5, 1.0), queries), 2, 120)
     # Latent relevance: about so many documents of a query are above 0.
@@ -55,11 +57,11 @@ def text_collection(rng: np.random.Generator, *, systems: int = 40, queries: int
     shared_by_all = rng.normal(0, 1, worth.shape)
     of_family = rng.normal(0, 1, (_FAMILIES, *worth.shape))
     ease = np.exp(rng.normal(0, rng.uniform(0.1, 0.4), (systems, queries)))
-    ranked = np.empty((systems, queries, _DEPTH), dtype=np.int64)
+    ranked = np.empty((systems, queries, depth), dtype=np.int64)
     for number in range(systems):
         noise = alike * of_family[family[number]] + (1 - alike) * rng.normal(0, 1, worth.shape) + 0.3 * shared_by_all
         score = skill[number] * ease[number][:, None] * worth + noise
-        ranked[number] = np.argsort(-score, axis=1)[:, :_DEPTH]
+        ranked[number] = np.argsort(-score, axis=1)[:, :depth]
     system, query, _ = (index.reshape(-1) for index in np.indices(ranked.shape))
     document = ranked.reshape(-1)
     names = {kind: pl.Series([f"{kind}{one:03d}" for one in range(_DOCUMENTS)]) for kind in "sqd"}

@@ -57,7 +57,7 @@ class Settings(TypedDict, total=False):
     attributes: Sequence[str]
     missing: Missing
     aggregation: Aggregation
-    audit: float
+    audit: float | None
     seed: int
 
 

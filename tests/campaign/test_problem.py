@@ -96,3 +96,13 @@ def test_the_version_of_a_predictor_names_what_it_was_fitted_to(made):
     with_metadata = Problem.build(made.runs, metadata=made.metadata).predictor_version
     assert with_metadata.startswith("hierarchical 1, prior ")
     assert Problem.build(made.runs).predictor_version != with_metadata
+
+
+def test_a_quarter_of_the_judgments_is_sampled_beside_the_policy_variance_alone(made):
+    assert Problem.build(made.runs).audit == 0.25
+    assert Problem.build(made.runs, audit=0.0).audit == 0.0
+    for policy in ("mtc", "random", "proportional", "balanced", "variance:absolute", "variance:top"):
+        assert Problem.build(made.runs, policy=policy).audit == 0.0
+    # Neither a verdict by design nor whole queries get a sample that nobody asked for.
+    assert Problem.build(made.runs, inference=Inference("design")).audit == 0.0
+    assert Problem.build(made.runs, inference=Inference(whole_queries=True)).audit == 0.0

@@ -50,7 +50,9 @@ def test_by_default_beliefs_are_hierarchical_and_items_chosen_by_variance(made: 
     assert np.all(ranking.high - ranking.low > 0.1)
     explicit = earmark.propose(made.runs, n=15, predictor="hierarchical", policy="variance")
     assert earmark.propose(made.runs, n=15).equals(explicit)
-    assert not explicit["sampled"].any()
+    # Every fourth judgment comes from a sample, unless told otherwise.
+    assert explicit["sampled"].sum() == 15 // 4
+    assert not earmark.propose(made.runs, n=15, audit=0.0)["sampled"].any()
 
 
 def test_verdicts_by_design_about_other_queries_and_at_any_time(made: SyntheticCollection) -> None:

@@ -37,6 +37,7 @@ def arguments(command: str, files: Files) -> list[object]:
         "report": ["-o", files.folder / "report.html"],
         "plan": ["--stop", "budget:3", "--repeats", 2],
         "diagnose": ["--repeats", 1, "--share", 0.3],
+        "next": ["--audit", 0],
     }
     if command in ("rank", "next", "report", "plan"):
         usual[3] = files.folder / "some.tsv"

@@ -48,7 +48,7 @@ def test_the_demo_tells_the_story_and_writes_everything(shown: Said, folder: Pat
     assert (folder / "report.html").as_uri() in shown.out
     assert (folder / "listen.html").as_uri() in shown.out
     # Where it stops is no promise; before that, it pauses after so many judgments.
-    assert re.search(r"nothing +20 +50 +(100 +)?stop: \d+ +all *\n", shown.out)
+    assert re.search(r"nothing +20 +(50 +)?(100 +)?stop: \d+ +all *\n", shown.out)
     table = [line.split() for line in shown.out.splitlines() if line.startswith(("all-three", "random"))]
     assert any(cells[-1].startswith(".") for cells in table)
 

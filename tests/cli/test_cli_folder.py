@@ -106,11 +106,11 @@ def here(judged: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["rank", "--target", "population", "--level", "0.9"], [*JUDGED, *ABOUT, "--stop", "min:0.99"]),
         (["rank", "-m", "nDCG@5"], [*JUDGED, *ABOUT[:4], "--seed", "3", "--stop", "min:0.99"]),
         (["rank", "--predictor", "uniform", "--stop", "top:1"], [*JUDGED, *ABOUT]),
-        (["next", "-n", "9"], [*JUDGED, *ABOUT, "--stop", "min:0.99"]),
+        (["next", "-n", "9"], [*JUDGED, *ABOUT, "--stop", "min:0.99", "--audit", "0"]),
         (["next", "--policy", "mtc"], [*JUDGED, *ABOUT, "--stop", "min:0.99"]),
-        (["next", "--group-by-query"], [*JUDGED, *ABOUT, "--stop", "min:0.99"]),
-        (["plan", "--repeats", "2"], [*JUDGED, *ABOUT, "--stop", "min:0.99"]),
-        (["simulate", "--batch", "30"], [*JUDGED, *ABOUT, "--stop", "min:0.99"]),
+        (["next", "--group-by-query"], [*JUDGED, *ABOUT, "--stop", "min:0.99", "--audit", "0"]),
+        (["plan", "--repeats", "2"], [*JUDGED, *ABOUT, "--stop", "min:0.99", "--audit", "0"]),
+        (["simulate", "--batch", "30"], [*JUDGED, *ABOUT, "--stop", "min:0.99", "--audit", "0"]),
         (["describe"], [*JUDGED, *ABOUT[:4]]),
         (["features"], [*JUDGED, *ABOUT[:4]]),
         (["evaluate", "--per-query"], [*JUDGED, *ABOUT[2:6]]),
@@ -122,6 +122,7 @@ def here(judged: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ids=lambda words: " ".join(words[:3]),
 )
 def test_a_folder_says_what_its_files_say(command, options, here, cli: Cli):
+    """The campaign says nothing of an audit, and so has none."""
     words = 2 if command[0] == "runs" else 1
     by_folder = cli(*command[:words], "study", *command[words:])
     by_files = cli(*command[:words], "runs.tsv", *command[words:], *options)

@@ -349,7 +349,10 @@ def test_next_proposes_what_tells_most_pairs_apart(cli: Cli, files: Files) -> No
 def test_next_proposes_by_default_what_takes_most_doubt_away(cli: Cli, files: Files) -> None:
     said = cli("next", files.runs, "-n", 30)
     assert said.out == cli("next", files.runs, "-n", 30, "--predictor", "hierarchical", "--policy", "variance").out
-    rows = said.rows
+    assert said.out == cli("next", files.runs, "-n", 30, "--audit", 0.25).out
+    assert [row["sampled"] for row in said.rows] == [False, False, False, True] * 4
+    # Without the sample, the policy alone.
+    rows = cli("next", files.runs, "-n", 30, "--audit", 0).rows
     assert len({(row["query"], row["document"]) for row in rows}) == 16
     assert [row["priority"] for row in rows] == sorted((row["priority"] for row in rows), reverse=True)
     assert {row["sampled"] for row in rows} == {False}
@@ -381,7 +384,10 @@ def test_questions_can_be_filled_in_and_read_back(cli: Cli, files: Files) -> Non
     said = cli("next", files.runs, "-n", 4, "-o", questions)
     lines = questions.read_text().splitlines()
     assert lines[0] == "query,document,gain,sampled"
-    assert lines[1:] == [f"{row['query']},{row['document']},,false" for row in said.rows]
+    marks = ("false", "false", "false", "true")
+    assert lines[1:] == [
+        f"{row['query']},{row['document']},,{mark}" for row, mark in zip(said.rows, marks, strict=True)
+    ]
     assert "4 questions; fill in the column gain and pass the file together with all judgments so far:" in said.err
     # Nobody has answered yet, so new questions may take the place of the old ones.
     assert cli("next", files.runs, "-n", 4, "-o", questions).code == 0
@@ -399,7 +405,7 @@ def test_questions_can_be_filled_in_and_read_back(cli: Cli, files: Files) -> Non
 
 
 def test_next_says_when_items_are_chosen_by_another_measure(cli: Cli, files: Files) -> None:
-    said = cli("next", files.runs, "-m", "nDCG@3", "--format", "table")
+    said = cli("next", files.runs, "-m", "nDCG@3", "--format", "table", "--audit", 0)
     assert "nDCG@3 is not a weighted sum of gains: items are chosen by DCG@3" in said.err
     assert "16 of 16 unjudged items, by the policy variance" in said.out
     assert "sampled" not in said.out
@@ -510,7 +516,7 @@ def test_a_guarantee_from_a_sample_with_known_probabilities(ask: Ask, ranked: Ra
 
 def test_what_was_picked_adaptively_guarantees_nothing(ask: Ask, ranked: Rank) -> None:
     for policy in ("variance", "mtc", "random"):
-        said = ranked(ask("--policy", policy, "-n", 60), "--inference", "design")
+        said = ranked(ask("--policy", policy, "--audit", 0, "-n", 60), "--inference", "design")
         assert (said.code, said.out) == (2, "")
         counted = re.search(r"needs at least 30 sampled judgments, there are (\d+)\. The (\d+) other", said.err)
         assert counted is not None, said.err
@@ -535,7 +541,7 @@ def test_sampled_items_hold_the_model_to_account(ask: Ask, ranked: Rank) -> None
     assert of_kind(ranked(mixed, "--inference", "design").rows, "audit") == []
     assert summary(ranked(mixed, "--inference", "design"))["sampled"] == row["sampled"]
     # Where nothing is marked as sampled it has to be asked for, and there has to be a sample.
-    unmarked = ask("-n", 40)
+    unmarked = ask("--audit", 0, "-n", 40)
     assert of_kind(ranked(unmarked).rows, "audit") == []
     said = ranked(unmarked, "--audit")
     assert (said.code, said.out) == (2, "")

@@ -25,19 +25,33 @@ def estimates_of(mean: list[float], variance: list[float], df: float | None = No
     return Estimates(names, AG4, scores, a, b, apart, np.zeros(a.size, dtype=bool), queries=4, items=9, judged=5)
 
 
-def test_the_most_surprising_system_counts_as_often_as_there_are_systems():
+def test_the_p_value_by_hand():
     model = estimates_of([0.5, 0.4, 0.3], [0.0004, 0.0001, 0.0])
     design = estimates_of([0.52, 0.31, 0.3], [0.0005, 0.0008, 0.0001], df=6.0)
     found = audit(model, design, sampled=44)
-    by_hand = 3 * 2 * stats.t.sf((0.4 - 0.31) / np.sqrt(0.0001 + 0.0008), 6)
-    assert found.p_value == pytest.approx(by_hand)
+    of_b = 3 * 2 * stats.t.sf((0.4 - 0.31) / np.sqrt(0.0008), 6)
+    assert found.p_value == pytest.approx(2 * of_b)
     assert (found.sampled, found.worst, found.agrees) == (44, "B", True)
     assert found.deviation == pytest.approx(0.09)
     assert found.bias == pytest.approx((-0.02 + 0.09 + 0.0) / 3)
     # Without degrees of freedom, the normal distribution.
     normal = audit(model, estimates_of([0.52, 0.31, 0.3], [0.0005, 0.0008, 0.0001]), sampled=44)
-    assert normal.p_value == pytest.approx(3 * 2 * stats.norm.sf(0.09 / 0.03), rel=1e-3)
+    assert normal.p_value == pytest.approx(2 * 3 * 2 * stats.norm.sf(0.09 / np.sqrt(0.0008)), rel=1e-3)
     assert normal.agrees == (normal.p_value >= SUSPICIOUS)
+
+
+def test_an_error_of_the_general_level_shows_in_the_mean_over_systems():
+    model = estimates_of([0.54, 0.44, 0.34], [0.0001, 0.0001, 0.0001])
+    design = estimates_of([0.5, 0.4, 0.3], [0.0009, 0.0009, 0.0009])
+    # The systems' errors are independent here, so their mean has a third of the variance.
+    by_hand = 2 * 2 * stats.norm.sf(0.04 / np.sqrt(0.0008 / 3))
+    assert audit(model, design, sampled=44).p_value == pytest.approx(by_hand, rel=1e-3)
+
+
+def test_the_variance_of_the_mean_is_at_least_half_of_the_designs():
+    alike = estimates_of([0.54, 0.44], [0.0009, 0.0009]), estimates_of([0.5, 0.4], [0.0008, 0.0008])
+    by_hand = 2 * 2 * stats.norm.sf(0.04 / np.sqrt(0.0002))
+    assert audit(*alike, sampled=44).p_value == pytest.approx(by_hand, rel=1e-3)
 
 
 def test_what_agrees_exactly_and_what_cannot_agree():

@@ -173,7 +173,7 @@ def test_defaults_are_those_of_the_command_line():
     from earmark.cli import options
 
     estimates, build = Estimates(), inspect.signature(Problem.build).parameters
-    for name in ("predictor", "policy", "stop", "margin", "audit"):
+    for name in ("predictor", "policy", "stop", "margin"):
         assert getattr(estimates, name) == build[name].default
     assert (estimates.stop, estimates.margin) == (options.Stopping().stop, options.Stopping().margin)
     assert (estimates.level, estimates.samples) == (options.Estimating().level, options.Estimating().samples)
@@ -181,6 +181,8 @@ def test_defaults_are_those_of_the_command_line():
     for name in ("inference", "target", "anytime", "whole_queries"):
         assert getattr(estimates, name) == getattr(concluding, name)
     assert estimates.aggregation == options.Judging().aggregate
+    # earmark init writes the share of sampled judgments down; a campaign that says nothing has none.
+    assert estimates.audit == 0.0
 
 
 def test_a_new_campaign_has_an_id_and_a_time_of_its_own():

@@ -52,15 +52,20 @@ class Look(Display):
         What follows for the systems, and what that rests on.
     decision : StopDecision
         Whether to stop here, and why.
-    audit : Audit or None
-        Whether the model agrees with the guaranteed estimate, where a campaign is audited.
+    campaign : Campaign
+        What is looked at.
     """
 
     judged_gain: Floats
     beliefs: Beliefs
     verdict: Verdict
     decision: StopDecision
-    audit: Audit | None = None
+    campaign: Campaign
+
+    @cached_property
+    def audit(self) -> Audit | None:
+        """Whether the model agrees with the guaranteed estimate; None where nothing or too little is sampled."""
+        return self.campaign.audit if self.campaign.problem.audit and self.campaign.can_audit else None
 
     @property
     def ranking(self) -> Ranking:
@@ -274,10 +279,7 @@ class Campaign(Display):
     @cached_property
     def look(self) -> Look | None:
         """Verdict, stop decision and audit together; None while there is too little to conclude from."""
-        if not self.ready:
-            return None
-        audited = self.audit if self.problem.audit and self.can_audit else None
-        return Look(self.gains, self.beliefs, self.verdict, self.decision, audited)
+        return Look(self.gains, self.beliefs, self.verdict, self.decision, self) if self.ready else None
 
     def forecast(self, pairs: Iterable[tuple[str, str]] | None = None) -> Forecast:
         """Forecast how many more judgments open pairs take: see :func:`~earmark.campaign.forecast.forecast_pairs`."""

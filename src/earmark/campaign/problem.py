@@ -124,7 +124,7 @@ class Problem(Display):
         stop: str | StopRule = "mean:0.95",
         margin: float = 0.0,
         inference: Inference | None = None,
-        audit: float = 0.0,
+        audit: float | None = None,
         metadata: Metadata | None = None,
         content: Content | None = None,
         teams: Mapping[str, str] | None = None,
@@ -156,8 +156,8 @@ class Problem(Display):
             The difference of scores that does not matter, for a stop rule given by its name.
         inference : Inference, optional
             By default by the model, about these queries.
-        audit : float, 0..1
-            The share of judgments that follow the sample order.
+        audit : float, 0..1, optional
+            The share of judgments that follow the sample order; by default :func:`usual_audit`.
         metadata, content, teams, artist, genre, attributes
             What is known about documents and systems, and which columns of the metadata to use.
         missing : {"zero", "drop"}
@@ -176,6 +176,7 @@ class Problem(Display):
         conclude = inference or Inference()
         if policy is None:
             policy = "proportional" if conclude.mode == "design" and not audit else "variance"
+        asking = make_policy(policy) if isinstance(policy, str) else policy
         notes: list[str] = []
         lists = _answered(runs, missing, notes)
         chosen = parse(measure) if isinstance(measure, str) else measure or usual_measure(lists, notes)
@@ -193,10 +194,10 @@ class Problem(Display):
             Setting(collection, known, teams, artist, genre, tuple(attributes), content),
             chosen,
             maker,
-            make_policy(policy) if isinstance(policy, str) else policy,
+            asking,
             parse_stop(stop, margin=margin) if isinstance(stop, str) else stop,
             conclude,
-            audit,
+            usual_audit(asking, conclude) if audit is None else audit,
             notes=tuple(notes),
             runs=lists,
             **how,
@@ -336,6 +337,14 @@ class Problem(Display):
     def _summary(self) -> Summary:
         """Show what is compared, and how."""
         return Summary(f"{self.collection}; {self.measure}", [facts(**self.describe())], list(self.notes))
+
+
+def usual_audit(policy: Policy, inference: Inference) -> float:
+    """Return the share of sampled judgments that goes with a policy where nobody says another one.
+
+    Verdicts by design have to name what they rest on, and whole queries cost too much to be sampled unasked.
+    """
+    return policy.sampled_share if inference.mode == "model" and not inference.whole_queries else 0.0
 
 
 def _answered(runs: Runs, missing: Missing, notes: list[str]) -> Runs:

@@ -182,7 +182,7 @@ def init(
     estimating: Estimating,
     out: Output,
     policy: PolicyName = None,
-    audit: AuditShare = 0.0,
+    audit: AuditShare = None,
     aggregate: Annotated[Aggregation, option("RULE", panel=ESTIMATING, rare=True)] = "mean",
     seed: Seed = 0,
     name: Annotated[str | None, option("NAME", panel=_PLACE)] = None,
@@ -281,7 +281,7 @@ def init(
                 target=concluding.target,
                 anytime=concluding.anytime,
                 whole_queries=concluding.whole_queries,
-                audit=audit,
+                audit=_audit(asking, concluding, policy) if audit is None else audit,
                 level=estimating.level,
                 samples=estimating.samples,
                 seed=seed,
@@ -384,6 +384,19 @@ def _report(made: CampaignFolder, out: Output) -> None:
         f"to judge in the browser and watch: earmark serve {path}",
         f"to invite people: earmark invite {path} NAME",
         f"to see how it goes: earmark status {path}",
+    )
+
+
+def _audit(asking: Asking, concluding: Concluding, policy: str | None) -> float:
+    """Return the share of sampled judgments that goes with the policy, where items are graded."""
+    from earmark.campaign.policies import make_policy
+    from earmark.campaign.problem import usual_audit
+    from earmark.campaign.verdict import Inference
+
+    if asking.kind != "grade":
+        return 0.0
+    return usual_audit(
+        make_policy(policy or "variance"), Inference(concluding.inference, whole_queries=concluding.whole_queries)
     )
 
 

@@ -41,7 +41,7 @@ def next_items(
     stopping: Stopping,
     out: Output,
     policy: PolicyName = None,
-    audit: AuditShare = 0.0,
+    audit: AuditShare = None,
     group_by_query: Annotated[bool, option(panel=JUDGING)] = False,
     count: Annotated[int, option("N", "-n", min=1)] = 20,
     seed: Seed = 0,

@@ -482,13 +482,14 @@ PolicyName = Annotated[
     ),
 ]
 AuditShare = Annotated[
-    float,
+    float | None,
     option(
         "SHARE",
         panel=JUDGING,
         min=0.0,
         max=1.0,
-        help="The share of judgments that follow a sample with known probabilities, so that the model can be compared "
-        "with a guaranteed estimate.",
+        help="The share of judgments that follow a sample with known probabilities: it corrects the model where the "
+        "policy would not look, and the model can be compared with a guaranteed estimate. When omitted, 0.25 with the "
+        "policy variance, 0 with any other.",
     ),
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, Judging, Known, OneMeasure, PolicyName, Predicting, Seed, Stopping
+from earmark.cli.options import AuditShare, Inputs, Judging, Known, OneMeasure, PolicyName, Predicting, Seed, Stopping
 from earmark.cli.output import Column, Output
 from earmark.wording import listed
 
@@ -66,6 +66,7 @@ def plan(
     simulating: Simulating,
     out: Output,
     policy: PolicyName = None,
+    audit: AuditShare = None,
     seed: Seed = 0,
 ) -> None:
     """Estimate how many judgments a campaign will take, before anybody judges.
@@ -105,7 +106,9 @@ def plan(
 
         plan_counted(out, inputs.runs[0], kind, work, stop=stopping.stop, policy=policy)
         return
-    campaign = load_campaign(out, inputs, judging, known, scoring, predicting, stopping, policy=policy, seed=seed)
+    campaign = load_campaign(
+        out, inputs, judging, known, scoring, predicting, stopping, policy=policy, audit=audit, seed=seed
+    )
     problem = campaign.problem
     left = problem.collection.n_items - campaign.judged
     with out.progress(simulating.repeats * left, "simulating") as advance:

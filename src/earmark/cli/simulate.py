@@ -50,7 +50,7 @@ def simulate(
     concluding: Concluding,
     out: Output,
     policy: PolicyName = None,
-    audit: AuditShare = 0.0,
+    audit: AuditShare = None,
     batch: Annotated[int, option("N", panel=_PLAYING, min=1)] = 20,
     update_every: Annotated[int, option("N", panel=_PLAYING, min=1, rare=True)] = 20,
     repeats: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,

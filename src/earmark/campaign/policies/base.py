@@ -141,6 +141,11 @@ class Policy(Protocol):
 
     name: ClassVar[str]
 
+    @property
+    def sampled_share(self) -> float:
+        """The share of judgments that come from a sample beside this policy, where nobody says another one."""
+        return 0.0
+
     @classmethod
     def from_arguments(cls, *arguments: str) -> Self:
         """Make the policy from what was written after its name, none by default."""
@@ -163,6 +168,12 @@ class Policy(Protocol):
 
     def __str__(self) -> str:
         return self.name
+
+
+def in_runs(query: Ints) -> Ints:
+    """Return an order in which items of the same query follow each other, queries as they first come."""
+    _, first, of = np.unique(query, return_index=True, return_inverse=True)
+    return np.argsort(first[of], kind="stable")
 
 
 def propose_highest(

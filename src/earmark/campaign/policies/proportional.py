@@ -23,7 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.campaign.policies.base import POLICIES, Policy, PolicyState, Proposal, check_count
+from earmark.campaign.policies.base import POLICIES, Policy, PolicyState, Proposal, check_count, in_runs
+from earmark.campaign.policies.variance import Variance
 from earmark.data.arrays import Bools, Ints
 from earmark.errors import ParameterError
 from earmark.inference.sampling_design import JudgingOrder
@@ -90,6 +91,9 @@ class Audited(Policy):
         items = np.empty(n, dtype=np.int64)
         items[due] = sampled
         items[~due] = self.policy.propose(replace(state, judged=taken), n - sampled.size, rng).items
+        if isinstance(self.policy, Variance) and self.policy.group_by_query:
+            order = in_runs(state.collection.item_query[items])
+            items, due = items[order], due[order]
         return Proposal(items, np.arange(n, 0.0, -1.0), due)
 
     def _due(self, judged: int, n: int) -> Bools:

@@ -30,11 +30,20 @@ from scipy import special
 
 from earmark.beliefs.estimates import all_pairs
 from earmark.beliefs.lookahead import Lookahead
-from earmark.campaign.policies.base import POLICIES, Policy, PolicyState, Proposal, check_count, propose_highest
+from earmark.campaign.policies.base import (
+    POLICIES,
+    Policy,
+    PolicyState,
+    Proposal,
+    check_count,
+    in_runs,
+    propose_highest,
+)
 from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
 
 Aim = Literal["pairs", "top", "absolute"]
+_SAMPLED_SHARE = 0.25
 # A variance this small beside the largest is what rounding left of one that is gone.
 _GONE = 1e-12
 
@@ -65,6 +74,11 @@ class Variance(Policy):
             raise ParameterError(f"the policy {self.name} aims at {', '.join(get_args(Aim))}, got '{self.aim}'")
         if self.top < 1:
             raise ParameterError(f"the top of a ranking is 1 system or more, got '{self.top}'")
+
+    @property
+    def sampled_share(self) -> float:
+        """A quarter, where systems are compared: items that the model leaves out are seen too, and it is checked."""
+        return _SAMPLED_SHARE if self.aim == "pairs" else 0.0
 
     @classmethod
     def from_arguments(cls, *arguments: str) -> Self:
@@ -99,7 +113,7 @@ class Variance(Policy):
             rest = propose_highest(np.zeros(taken.size), taken, left, rng)
             items, priority = np.concatenate((items, rest.items)), np.concatenate((priority, rest.priority))
         if self.group_by_query:
-            order = _in_runs(state.collection.item_query[items])
+            order = in_runs(state.collection.item_query[items])
             items, priority = items[order], priority[order]
         return Proposal(items, np.minimum.accumulate(priority), np.zeros(wanted, dtype=bool))
 
@@ -194,12 +208,6 @@ class _Chooser:
                 heights.append(within[item])
                 self.take(item)
         return np.array(items, dtype=np.int64), np.array(heights)
-
-
-def _in_runs(query: Ints) -> Ints:
-    """Return an order in which items of the same query follow each other, queries as they first come."""
-    _, first, of = np.unique(query, return_index=True, return_inverse=True)
-    return np.argsort(first[of], kind="stable")
 
 
 def _highest(priority: Floats, tie_break: Floats) -> int:
