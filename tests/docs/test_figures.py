@@ -198,6 +198,21 @@ def test_the_tables_of_text_and_music_are_those_of_the_data(collection: str) -> 
         assert near(bias.replace("−", ""), [abs(value) for value in part["bias"][-2:]]), name
 
 
+def test_the_table_of_unusual_collections_is_that_of_the_data() -> None:
+    table = pl.read_csv(DOCS / "data" / "shapes.csv").filter(pl.col("share") > 0)
+    assert table["campaigns"].min() == 20
+    for name, cells in rows_after("made-up | 2%").items():
+        collection, measure, *method = name.split(", ")
+        part = table.filter(
+            pl.col("collection") == collection,
+            pl.col("measure") == measure,
+            pl.col("method") == (method[0] if method else "default"),
+        )
+        wanted = part.select("pairs", "systems").rows()
+        assert all(near(cell, list(row)) for cell, row in zip(cells[:-1], wanted, strict=True)), name
+        assert near(cells[-1], [part["slope"][0], part["slope"][-1]]), name
+
+
 def test_the_table_of_shares_is_that_of_the_data() -> None:
     curves = pl.read_csv(DOCS / "data" / "accuracy.csv")
     reached = coverage.shares_to_reach(curves, (0.88, 0.89, 0.90, 0.92, 0.94)).rows()

@@ -1,19 +1,20 @@
 r"""Audit of a model: a test of whether its estimates agree with design-based estimates from a sample.
 
 A campaign that judges some items adaptively and some by a sampling design has two estimates of every score. The
-design-based one is unbiased whatever the model. Two hypotheses are tested:
+design-based one is unbiased whatever the model. Two hypotheses are tested.
 
-- The mean score over systems is right; an error of the general level contradicts this first. Where the model is right,
-  its own estimate is the best one, and the two differ by what the design-based one is worse (Hausman 1978):
+The mean score over systems is right: an error of the general level contradicts this first. Where the model is right,
+its own estimate is the best one, and the two differ by what the design-based one is worse (Hausman 1978):
 
-  .. math:: t = \frac{\hat\theta^{model} - \hat\theta^{design}}{\sqrt{\hat V^{design} - \hat V^{model}}}
+.. math:: t = \frac{\hat\theta^{model} - \hat\theta^{design}}{\sqrt{\hat V^{design} - \hat V^{model}}}
 
-  Both variances are estimates, so their difference is taken as at least half of the design's.
-- Every system is right. Differences of the variances of single systems are too uncertain, so the design's variance
-  stands alone, and the smallest p-value is multiplied by the number of systems.
+Both variances are estimates, so their difference is taken as at least half of the design's.
 
-Both have the design's degrees of freedom. The result is twice the smaller of the two p-values (Bonferroni), which is
-valid however systems are correlated.
+Every system is right: differences of the variances of single systems are too uncertain, so the design's variance stands
+alone, and the smallest p-value is multiplied by the number of systems.
+
+Both tests have the design's degrees of freedom. The result is twice the smaller of the two p-values (Bonferroni), which
+is valid however systems are correlated.
 
 References
 ----------
