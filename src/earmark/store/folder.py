@@ -31,7 +31,7 @@ from earmark.errors import InputError, StoreError
 from earmark.store import kinds, people
 from earmark.store.address import keep_password, store_is_elsewhere, store_url, with_store
 from earmark.store.agreement import OWN, agree, remember, with_edits
-from earmark.store.database import Database
+from earmark.store.database import Database, database_to_fill
 from earmark.store.desk import Desk
 from earmark.store.inputs import (
     FOLDER as INPUTS,
@@ -146,8 +146,7 @@ class CampaignFolder:
     @contextmanager
     def _made_store(cls, folder: Path, settings: Settings, clock: Callable[[], int]) -> Iterator[None]:
         """Make the store of a new campaign; where what is done with it fails, the database forgets the campaign."""
-        database = Database(store_url(folder, settings))
-        try:
+        with database_to_fill(store_url(folder, settings)) as database:
             migrate(database, backup_before(folder, database))
             made = cls(folder, settings, Store(database, 0, clock))
             questions = made._questions(Removed())
@@ -163,8 +162,6 @@ class CampaignFolder:
                 if not database.is_sqlite or store_is_elsewhere(folder, database):
                     store.forget()
                 raise
-        finally:
-            database.close()
 
     @classmethod
     def open(
