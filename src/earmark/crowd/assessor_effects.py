@@ -375,19 +375,7 @@ class AssessorEffects(Display):
             "noise": (self.noise, self.noise / factor, self.noise * factor),
             "reliability": (self.reliability, nearest**2 / (1 + nearest**2), farthest**2 / (1 + farthest**2)),
         }
-        known = pl.Series(self.answers.shared)
-        frame = pl.DataFrame(
-            {
-                "assessor": pl.Series(self.answers.assessors, dtype=pl.String),
-                "answers": self.answers.answers_of_assessor,
-                **{
-                    f"{name}{end}": pl.select(pl.when(known).then(pl.Series(values))).to_series()
-                    for name, parts in columns.items()
-                    for end, values in zip(("", "_low", "_high"), parts, strict=True)
-                },
-            }
-        )
-        return frame.sort("reliability", "assessor", descending=[True, False], nulls_last=True)
+        return self.answers.assessor_table(columns)
 
     def _summary(self) -> Summary:
         """Show how assessors grade."""
