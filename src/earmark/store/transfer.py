@@ -23,7 +23,8 @@ from earmark.data.log import AnswerLog
 from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store.address import DATABASE, keep_password, store_url, with_store
 from earmark.store.database import Database, database_to_fill
-from earmark.store.folder import CampaignFolder, drafted, move_draft, refuse_taken
+from earmark.store.drafts import drafted, move_draft, refuse_taken
+from earmark.store.folder import CampaignFolder
 from earmark.store.inputs import FOLDER as INPUTS
 from earmark.store.migrate import current_version, migrate
 from earmark.store.migrate import run as run_migration
