@@ -221,7 +221,7 @@ def test_a_message_of_several_lines_becomes_one(monkeypatch: pytest.MonkeyPatch,
     def fail(**_: object) -> None:
         raise ParameterError("first\nsecond")
 
-    monkeypatch.setattr(main_module, "app", fail)
+    monkeypatch.setattr(main_module, "built_commands", lambda: fail)
     assert cli().err == "earmark: first second\n"
 
 
@@ -229,7 +229,7 @@ def test_a_file_that_may_not_be_read_is_no_traceback(monkeypatch: pytest.MonkeyP
     def fail(**_: object) -> None:
         raise PermissionError(13, "Permission denied", "secret.txt")
 
-    monkeypatch.setattr(main_module, "app", fail)
+    monkeypatch.setattr(main_module, "built_commands", lambda: fail)
     assert (cli().code, cli().err) == (2, "earmark: secret.txt: Permission denied\n")
 
 
@@ -237,7 +237,7 @@ def test_a_mistake_of_ours_shows_itself(monkeypatch: pytest.MonkeyPatch, cli: Cl
     def fail(**_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(main_module, "app", fail)
+    monkeypatch.setattr(main_module, "built_commands", lambda: fail)
     with pytest.raises(ZeroDivisionError):
         cli()
 
