@@ -17,7 +17,7 @@ import pytest
 import soundfile
 from called import Cli, Files
 
-from earmark.cli.main import main
+from earmark.cli.main import built_commands, main
 from earmark.store.database import Database
 
 
@@ -330,11 +330,8 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_and_argument_is_explained(command: str) -> None:
-    import typer
 
-    from earmark.cli.main import app
-
-    found: Any = typer.main.get_command(app)
+    found: Any = built_commands()
     for parameter in found.commands[command].params:
         if parameter.name not in ("help", "help_all"):
             assert parameter.help, f"{command} {parameter.name}"

@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from called import Cli, Files
 from rich.console import Console
 from rich.text import Text
 
 from earmark import __version__
 from earmark.cli import main as main_module
-from earmark.cli.main import app
+from earmark.cli.main import built_commands
 from earmark.cli.output import Column, _long_table, _table
 from earmark.errors import ParameterError
 
@@ -130,7 +129,7 @@ def names_of(command: Any, *path: str) -> Iterator[tuple[str, ...]]:
 
 
 def test_these_are_all_commands() -> None:
-    assert sorted(COMMANDS) == sorted(names_of(typer.main.get_command(app)))
+    assert sorted(COMMANDS) == sorted(names_of(built_commands()))
 
 
 @pytest.mark.parametrize("group", sorted({command[0] for command in COMMANDS if len(command) > 1}))
