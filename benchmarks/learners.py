@@ -33,7 +33,7 @@ from earmark.campaign.verdict import Estimator
 from earmark.data.collection import Collection
 from earmark.diagnose.decomposition import ForecastGroups, decompose_grouped
 from earmark.diagnose.proper_scores import ranked_probability_score
-from earmark.inference.confidence import interval
+from earmark.inference.intervals import interval
 from earmark.predictors.base import Predictor, Setting
 from earmark.predictors.hierarchical import Hierarchical
 from earmark.predictors.mtc import Uniform

@@ -11,12 +11,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
-
-import typer
 
 from earmark.cli import main as command_line
 
@@ -56,7 +53,7 @@ def call(line: Sequence[str], folder: Path, *, seconds: float) -> Called:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            with _standing_in(folder), _streams(out, err), _built_once(), _time_limit(seconds):
+            with _standing_in(folder), _streams(out, err), _time_limit(seconds):
                 code = command_line.main(list(line))
         except SystemExit as left:
             code = left.code if isinstance(left.code, int) else 1
@@ -86,22 +83,6 @@ def _is_of_others(one: warnings.WarningMessage) -> bool:
 def _said(stream: io.TextIOWrapper) -> str:
     stream.flush()
     return stream.detach().getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined, no-any-return]
-
-
-@cache
-def _commands() -> Any:
-    return typer.main.get_command(command_line.app)
-
-
-@contextmanager
-def _built_once() -> Iterator[None]:
-    """Use commands that are built already: building them takes three times as long as most inputs."""
-    before, built = command_line.app, _commands()
-    command_line.app = built
-    try:
-        yield
-    finally:
-        command_line.app = before
 
 
 @contextmanager

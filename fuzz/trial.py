@@ -19,8 +19,9 @@ FINE, CHECK_FAILED, BAD_INPUT = 0, 1, 2
 _INTERNAL = re.compile(
     r"Traceback|object at 0x|<class '|NoneType|pyo3|PanicException|\[Errno|KeyError|not supported between"
 )
-# A campaign's own record of what happened, which commands that fail may write to as well.
-_RECORD = re.compile(r"/(campaign\.db(-wal|-shm|-journal)?|\.settings-agreed\.json)$")
+# A campaign's own record of what happened, which commands that fail may write to as well, where there is a campaign.
+_RECORD = re.compile(r"(campaign\.db(-wal|-shm|-journal)?|\.settings-agreed\.json)$")
+_CAMPAIGN = "campaign.toml"
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,13 @@ def run_trial(drawn: Input, folder: Path, *, seconds: float = 10.0) -> Outcome:
     """
     write_files(drawn, folder)
     try:
-        before = _content(folder)
+        campaigns = {folder / Path(name).parent for name in drawn.files if Path(name).name == _CAMPAIGN}
+        before = _content(folder, campaigns)
         called = call(drawn.line, folder, seconds=seconds)
         problems = [Problem(*one) for one in called.escaped]
         if called.code is not None:
             problems += _check_code(drawn.line, called.code, called.out, called.err)
-            problems += _check_files(drawn, called.code, before, _content(folder))
+            problems += _check_files(drawn, called.code, before, _content(folder, campaigns))
             if drawn.check is not None:
                 problems += [Problem("wrong value", said) for said in drawn.check(called.code, called.out)]
         return Outcome(called.code, tuple(problems))
@@ -112,11 +114,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _content(folder: Path) -> dict[str, bytes]:
+def _content(folder: Path, campaigns: set[Path]) -> dict[str, bytes]:
+    """Return all files of a folder but the records of the campaigns that were there from the start."""
     return {
         str(one.relative_to(folder)): one.read_bytes()
         for one in folder.rglob("*")
-        if one.is_file() and not _RECORD.search(f"/{one.relative_to(folder)}")
+        if one.is_file() and not (one.parent in campaigns and _RECORD.match(one.name))
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 
 from judging import Judge
 from playwright.sync_api import Locator, Page, expect
@@ -24,7 +25,7 @@ GROUP_HAS_FOCUS = "target => document.activeElement.type === 'radio' && document
 FAR = 80
 
 
-class Hands:
+class Hands(ABC):
     """Somebody who goes through a session. What differs between mouse and keyboard is below."""
 
     input: str
@@ -34,22 +35,25 @@ class Hands:
         self.page: Page = judge.page
         self.page.add_init_script(COUNT_INPUTS)
 
+    @abstractmethod
     def press(self, button: Locator) -> None:
-        raise NotImplementedError
+        """Press a button."""
 
+    @abstractmethod
     def tick(self, box: Locator) -> None:
         """Choose a radio button, or tick a box."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, field: Locator, text: str) -> None:
-        raise NotImplementedError
+        """Write into a field."""
 
+    @abstractmethod
     def turn_down(self, slider: Locator) -> None:
-        raise NotImplementedError
+        """Turn the loudness down."""
 
+    @abstractmethod
     def move_up(self, name: str, places: int) -> None:
         """Move a candidate of an order up."""
-        raise NotImplementedError
 
     # What there is to press.
 

@@ -24,7 +24,7 @@ from earmark.campaign.problem import Problem
 from earmark.campaign.verdict import Inference
 from earmark.data.judgments import Judgments
 from earmark.errors import ParameterError
-from earmark.inference.confidence import sign_confidence
+from earmark.inference.intervals import sign_confidence
 from earmark.predictors.choose import PredictorChoice
 from earmark.wording import percent
 from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances

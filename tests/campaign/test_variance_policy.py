@@ -20,7 +20,7 @@ from earmark.campaign.policies.variance import Variance
 from earmark.data.collection import Collection
 from earmark.data.scales import BROAD, FINE
 from earmark.errors import ParameterError
-from earmark.inference.confidence import interval
+from earmark.inference.intervals import interval
 from earmark.predictors.base import Setting
 from earmark.predictors.covariates import covariates
 from earmark.predictors.hierarchical import Hierarchical

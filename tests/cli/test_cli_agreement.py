@@ -22,7 +22,6 @@ SEED = 5
 
 @pytest.mark.parametrize("judged", [0, 1, 5, 13])
 def test_rank_and_report_say_the_same_headline(cli: Cli, files: Files, judged: int) -> None:
-    pytest.importorskip("matplotlib")
     given: list[object] = [files.runs, "-m", "AG@2", "--scale", "broad"]
     if judged:
         lines = files.judgments.read_text().splitlines(keepends=True)

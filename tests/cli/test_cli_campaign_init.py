@@ -17,7 +17,7 @@ import pytest
 import soundfile
 from called import Cli, Files
 
-from earmark.cli.main import main
+from earmark.cli.main import built_commands, main
 from earmark.store.database import Database
 
 
@@ -183,6 +183,33 @@ def test_what_is_wrong_is_said_in_one_line_and_nothing_is_made(
     assert sorted(files.folder.iterdir()) == before
 
 
+@pytest.fixture
+def bad_traps(files: Files) -> Path:
+    """Return a file that is refused only after the database has been made."""
+    path = files.folder / "bad.csv"
+    path.write_text("query,document,gain\nq1,a,7\n")
+    return path
+
+
+def test_a_database_made_elsewhere_goes_when_init_fails(cli: Cli, files: Files, bad_traps: Path) -> None:
+    before = sorted(files.folder.iterdir())
+    store = f"sqlite:///{files.folder}/other.db"
+    said = cli("init", files.folder / "study", files.runs, "--scale", "broad", "--store", store, "--traps", bad_traps)
+    assert said.code == 2
+    assert sorted(files.folder.iterdir()) == before
+    assert cli("init", files.folder / "study", files.runs, "--scale", "broad", "--store", store).code == 0
+
+
+def test_a_database_that_was_there_stays_when_init_fails(cli: Cli, files: Files, bad_traps: Path) -> None:
+    store = f"sqlite:///{files.folder}/other.db"
+    assert cli("init", files.folder / "one", files.runs, "--scale", "broad", "--store", store).code == 0
+    before = sorted(files.folder.iterdir())
+    said = cli("init", files.folder / "two", files.runs, "--scale", "broad", "--store", store, "--traps", bad_traps)
+    assert said.code == 2
+    assert sorted(files.folder.iterdir()) == before
+    assert cli("status", files.folder / "one").code == 0
+
+
 def test_an_error_names_the_file_that_was_given_and_its_line(cli: Cli, files: Files) -> None:
     bad = files.folder / "bad.run"
     bad.write_text("q1 Q0 a 1 0.5 s\nq1 Q0 b 2\n")
@@ -303,11 +330,8 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_and_argument_is_explained(command: str) -> None:
-    import typer
 
-    from earmark.cli.main import app
-
-    found: Any = typer.main.get_command(app)
+    found: Any = built_commands()
     for parameter in found.commands[command].params:
         if parameter.name not in ("help", "help_all"):
             assert parameter.help, f"{command} {parameter.name}"

@@ -47,8 +47,6 @@ def arguments(command: str, files: Files) -> list[object]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_says_how_much_of_it_there_is(cli: Cli, files: Files, content: Path, command: str) -> None:
-    if command == "report":
-        pytest.importorskip("matplotlib")
     plain = cli(*arguments(command, files))
     told = cli(*arguments(command, files), "--content", content)
     assert (plain.code, told.code) == (0, 0), told.err

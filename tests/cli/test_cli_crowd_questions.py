@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import soundfile
 from called import Cli
 
 CONFIG = """
@@ -304,7 +305,6 @@ def test_clips_need_their_library(cli: Cli, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_clips_are_cut(cli: Cli, tmp_path: Path) -> None:
-    soundfile = pytest.importorskip("soundfile", reason="needs soundfile: pip install 'earmark[audio]'")
     for name, seconds in (("long", 4), ("short", 1)):
         soundfile.write(tmp_path / f"{name}.wav", [0.1] * 800 * seconds, 800)
     clips = tmp_path / "clips"

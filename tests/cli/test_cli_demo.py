@@ -190,10 +190,15 @@ def test_music_of_another_seed_or_half_of_it_is_made_anew(shown: Said, folder: P
 # ---- whose folder it is ----------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def little_music() -> collection.DemoCollection:
+    return collection.make_collection(0, artists=1, songs=2, queries=6)
+
+
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch: pytest.MonkeyPatch, little_music: collection.DemoCollection) -> None:
     """Make little music, quickly, and let nobody judge."""
-    made = collection.make_collection(0, artists=1, songs=2, queries=6)
+    made = little_music
 
     def make(*_: object, on_song=None, **__: object) -> collection.DemoCollection:
         for song in made.songs:

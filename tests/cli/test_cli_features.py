@@ -248,7 +248,6 @@ def test_a_model_file_is_json(cli: Cli, demo: Path, tmp_path: Path) -> None:
 def test_models_of_trees_are_fitted_and_used(
     cli: Cli, demo: Path, tmp_path: Path, predictor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("sklearn")
     monkeypatch.setitem(LEARNERS, "boosted", (Boosting(2, 10), Boosting(2, 20)))
     model = tmp_path / "model.json"
     said = cli(*fit_command(demo, "--predictor", predictor, "--feature", "pTEAM", "--feature", "pART", "-o", model))

@@ -51,7 +51,6 @@ def everything(folder: Path) -> dict[str, bytes | None]:
 def test_a_report_and_its_assets_appear_together(
     cli: Cli, files: Files, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("matplotlib")
     (files.folder / "r.html").write_text("the last one")
     before = everything(files.folder)
     with monkeypatch.context() as patch:
@@ -66,7 +65,6 @@ def test_a_report_and_its_assets_appear_together(
 
 
 def test_a_report_on_a_full_disk(cli: Cli, files: Files, small_disk: Path) -> None:
-    pytest.importorskip("matplotlib")
     said = cli("report", files.runs, "-j", files.judgments, "-m", "AG@3", "-o", small_disk / "r.html",
                "--assets", small_disk / "paper")  # fmt: skip
     assert said.code == 2

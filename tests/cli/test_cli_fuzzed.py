@@ -14,7 +14,6 @@ from called import Cli, Files, Said
 
 @pytest.fixture
 def study(cli: Cli, files: Files) -> Path:
-    pytest.importorskip("sqlalchemy")
     folder = files.folder / "study"
     assert cli("init", folder, files.runs, "--scale", "broad").code == 0
     return folder

@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from called import Cli, Files
 from rich.console import Console
 from rich.text import Text
 
 from earmark import __version__
 from earmark.cli import main as main_module
-from earmark.cli.main import app
+from earmark.cli.main import built_commands
 from earmark.cli.output import Column, _long_table, _table
 from earmark.errors import ParameterError
 
@@ -130,7 +129,7 @@ def names_of(command: Any, *path: str) -> Iterator[tuple[str, ...]]:
 
 
 def test_these_are_all_commands() -> None:
-    assert sorted(COMMANDS) == sorted(names_of(typer.main.get_command(app)))
+    assert sorted(COMMANDS) == sorted(names_of(built_commands()))
 
 
 @pytest.mark.parametrize("group", sorted({command[0] for command in COMMANDS if len(command) > 1}))
@@ -221,7 +220,7 @@ def test_a_message_of_several_lines_becomes_one(monkeypatch: pytest.MonkeyPatch,
     def fail(**_: object) -> None:
         raise ParameterError("first\nsecond")
 
-    monkeypatch.setattr(main_module, "app", fail)
+    monkeypatch.setattr(main_module, "built_commands", lambda: fail)
     assert cli().err == "earmark: first second\n"
 
 
@@ -229,7 +228,7 @@ def test_a_file_that_may_not_be_read_is_no_traceback(monkeypatch: pytest.MonkeyP
     def fail(**_: object) -> None:
         raise PermissionError(13, "Permission denied", "secret.txt")
 
-    monkeypatch.setattr(main_module, "app", fail)
+    monkeypatch.setattr(main_module, "built_commands", lambda: fail)
     assert (cli().code, cli().err) == (2, "earmark: secret.txt: Permission denied\n")
 
 
@@ -237,7 +236,7 @@ def test_a_mistake_of_ours_shows_itself(monkeypatch: pytest.MonkeyPatch, cli: Cl
     def fail(**_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(main_module, "app", fail)
+    monkeypatch.setattr(main_module, "built_commands", lambda: fail)
     with pytest.raises(ZeroDivisionError):
         cli()
 

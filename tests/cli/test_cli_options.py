@@ -15,13 +15,13 @@ from called import Cli, Files
 
 from earmark.cli import options
 from earmark.cli.command import add_command, argument, option
-from earmark.cli.main import app
+from earmark.cli.main import built_commands
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def commands(command: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    command = command or typer.main.get_command(app)
+    command = command or built_commands()
     for name, inner in command.commands.items():
         if hasattr(inner, "commands"):
             yield from commands(inner, (*path, name))

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 import numpy as np
 import polars as pl
 import pytest
+import soundfile
 import typer
 from called import Cli, Files
 
@@ -133,7 +134,6 @@ def test_files_inside_texts_are_inputs_too(cli: Cli, files: Files) -> None:
 
 
 def test_clips_spare_their_recordings(cli: Cli, tmp_path: Path) -> None:
-    soundfile = pytest.importorskip("soundfile")
     song = tmp_path / "song.wav"
     soundfile.write(song, np.zeros(1000), 8000)
     before = song.read_bytes()
@@ -184,7 +184,6 @@ def test_a_file_that_is_read_without_being_named_is_spared(cli: Cli, tmp_path: P
 
 
 def test_what_belongs_to_a_campaign_is_spared(cli: Cli, files: Files) -> None:
-    pytest.importorskip("sqlalchemy")
     study = files.folder / "study"
     assert cli("init", study, files.runs, "--scale", "broad", "--reference").code == 0
     own = {path: path.read_bytes() for path in study.rglob("*") if path.is_file()}
@@ -232,7 +231,6 @@ def test_the_guard_stands_only_while_a_command_runs(tmp_path: Path) -> None:
 
 
 def test_every_asset_of_a_report_is_known_before(cli: Cli, files: Files) -> None:
-    pytest.importorskip("matplotlib")
     from earmark.report.assets import NAMES
 
     said = cli("report", files.runs, "-j", files.judgments, "-m", "AG@3", "-o", files.folder / "r.html",

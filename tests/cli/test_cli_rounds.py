@@ -44,8 +44,6 @@ def given(*judgments: object) -> list[object]:
 def test_every_command_takes_files_folders_and_patterns(
     cli: Cli, files: Files, rounds: Path, command: tuple[str, ...]
 ) -> None:
-    if command[0] == "report":
-        pytest.importorskip("matplotlib")
     written = files.folder / "written"
     if command[0] == "diagnose":
         # It needs the whole truth.
@@ -94,7 +92,6 @@ def test_several_files_about_other_documents(cli: Cli, files: Files) -> None:
 
 
 def test_a_report_names_every_file(cli: Cli, files: Files, rounds: Path) -> None:
-    pytest.importorskip("matplotlib")
     page = files.folder / "report.html"
     assert cli("report", files.runs, "-j", rounds, "-o", page).code == 0
     assert all(str(rounds / name) in page.read_text() for name in ("1.tsv", "2.csv", "3.qrels"))

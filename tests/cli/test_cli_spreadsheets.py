@@ -46,7 +46,6 @@ def test_questions_that_are_filled_in(cli: Cli, runs: Path, tmp_path: Path) -> N
 
 
 def test_a_campaign_by_files(cli: Cli, runs: Path, tmp_path: Path) -> None:
-    pytest.importorskip("sqlalchemy")
     study, package, out = tmp_path / "study", tmp_path / "package.csv", tmp_path / "judgments.csv"
     assert cli("init", study, runs, "--scale", "broad", "-m", "AG@3", "--stop", "none").code == 0
     assert cli("next", study, "-n", "50", "-o", package, "--assessor", "=Ann").code == 0

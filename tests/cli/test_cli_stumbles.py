@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from called import Cli, Files
 
 import earmark
@@ -42,8 +43,6 @@ def test_flags_and_options_of_many_values_may_be_repeated(cli: Cli, files: Files
 def test_judgments_of_nothing_that_was_retrieved(
     cli: Cli, files: Files, command: str, query: str, document: str, things: str
 ) -> None:
-    if command == "report":
-        pytest.importorskip("matplotlib")
     judgments = files.folder / "other.tsv"
     judgments.write_text(f"{query}\t{document}\t1\n{query}\tnone\t0\n")
     more = ["-o", files.folder / "report.html"] if command == "report" else []
@@ -135,7 +134,6 @@ def test_files_that_hold_no_text(cli: Cli, files: Files) -> None:
 
 
 def test_writing_to_a_folder_names_the_folder_and_nothing_else(cli: Cli, files: Files) -> None:
-    pytest.importorskip("matplotlib")
     folder = files.folder / "out.csv"
     folder.mkdir()
     for command in ("next", "report"):
@@ -184,8 +182,6 @@ def test_a_path_in_place_of_runs_or_judgments(files: Files) -> None:
 
 
 def test_sounds_that_cannot_be_read_are_all_named(cli: Cli, tmp_path: Path) -> None:
-    soundfile = pytest.importorskip("soundfile")
-    pytest.importorskip("librosa")
     sounds = tmp_path / "sounds"
     sounds.mkdir()
     noise = np.random.default_rng(0).normal(scale=0.1, size=(2, 22_050))

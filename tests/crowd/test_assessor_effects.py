@@ -10,7 +10,8 @@ import pytest
 from grades_made import GradingCrowd, grading_crowd, judgments_of
 from scipy import stats
 
-from earmark.crowd.assessor_effects import AssessorEffects, MarginalPosterior, fit_assessor_effects
+from earmark.crowd.assessor_effects import AssessorEffects, fit_assessor_effects
+from earmark.crowd.assessor_posterior import MarginalPosterior
 from earmark.crowd.grade_answers import GradeAnswers
 from earmark.data.arrays import Floats
 from earmark.errors import InputError, NotConverged

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,12 +54,7 @@ def test_fades_that_are_none() -> None:
 
 
 @pytest.fixture
-def soundfile() -> Any:
-    return pytest.importorskip("soundfile", reason="cutting clips needs soundfile: pip install 'earmark[audio]'")
-
-
-@pytest.fixture
-def song(soundfile: Any, tmp_path: Path) -> Path:
+def song(tmp_path: Path) -> Path:
     """Two minutes of stereo whose samples say where they stand."""
     place = np.arange(120 * RATE) / (120 * RATE)
     path = tmp_path / "song.wav"
@@ -67,7 +62,7 @@ def song(soundfile: Any, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_clip_is_cut_from_one_minute_to_one_and_a_half(soundfile: Any, song: Path, tmp_path: Path) -> None:
+def test_a_clip_is_cut_from_one_minute_to_one_and_a_half(song: Path, tmp_path: Path) -> None:
     clip = cut_clip(song, tmp_path / "clip.wav")
     assert (clip.start, clip.end, clip.moved) == (60, 90, False)
     samples, rate = soundfile.read(clip.path)
@@ -78,7 +73,7 @@ def test_a_clip_is_cut_from_one_minute_to_one_and_a_half(soundfile: Any, song: P
     np.testing.assert_allclose(samples[-1], 0, atol=1e-3)
 
 
-def test_short_recordings_keep_their_end_or_all_of_them(soundfile: Any, tmp_path: Path) -> None:
+def test_short_recordings_keep_their_end_or_all_of_them(tmp_path: Path) -> None:
     for seconds, bounds in ((70, (40, 70)), (20, (0, 20)), (90, (60, 90))):
         path = tmp_path / f"{seconds}.wav"
         soundfile.write(path, np.full(seconds * RATE, 0.5), RATE)
@@ -87,7 +82,7 @@ def test_short_recordings_keep_their_end_or_all_of_them(soundfile: Any, tmp_path
         assert clip.moved == (bounds[0] != 60)
 
 
-def test_many_clips_and_what_is_refused(soundfile: Any, song: Path, tmp_path: Path) -> None:
+def test_many_clips_and_what_is_refused(song: Path, tmp_path: Path) -> None:
     clips = tmp_path / "clips"
     with pytest.raises(InputError, match="expected an existing folder to write clips to, got nothing there"):
         cut_clips([song], clips)

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earmark.crowd.budget import answers_needed, plan_budget
 from earmark.crowd.payment import (
     Settled,
     Terms,
     Work,
-    answers_needed,
     bonus_text,
     minutes_worked,
     pay,
-    plan_budget,
     round_up,
     settle,
 )

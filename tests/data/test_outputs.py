@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,13 +15,29 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import soundfile
 
 from earmark.data import outputs
 from earmark.data.content import Content, write_content
 from earmark.data.outputs import TEMPORARY, check_output, discard_unfinished, make_folder, replacing, together
 from earmark.errors import InputError
 
-as_a_user = pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
+NOBODY = 65534
+
+
+@pytest.fixture
+def folder_of_a_user() -> Iterator[Path]:
+    """A folder of somebody who is not root, who may write anywhere; the test runs as that user."""
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root:
+        # The saved user stays root, so that the test can become root again.
+        os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+    finally:
+        if is_root:
+            os.setresuid(0, 0, 0)
 
 
 def write(path: Path, text: str = "new") -> None:
@@ -173,9 +190,8 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, kind: str) -> None:
     assert Path(os.devnull).is_char_device()
 
 
-@as_a_user
-def test_what_is_protected_is_left_alone(tmp_path: Path) -> None:
-    target = tmp_path / "x"
+def test_what_is_protected_is_left_alone(folder_of_a_user: Path) -> None:
+    target = folder_of_a_user / "x"
     target.write_text("old")
     target.chmod(0o444)
     with pytest.raises(InputError, match=r"Permission denied.*protected against writing"):
@@ -299,7 +315,6 @@ def test_a_group_on_a_full_disk(small_disk: Path) -> None:
 
 
 def test_sounds_on_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
-    soundfile = pytest.importorskip("soundfile")
     from earmark.crowd.clips import cut_clips
 
     for name, seconds in (("a", 0.5), ("b", 30)):

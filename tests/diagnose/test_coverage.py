@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from earmark.diagnose.coverage import LEVELS, half_widths, integral_transform, interval_coverage, wilson_interval
 from earmark.errors import ParameterError
-from earmark.inference.confidence import interval
+from earmark.inference.intervals import interval
 
 REPEATS = 20_000
 SCORES = st.floats(-2, 2)

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-import typer
 
-from earmark.cli.main import app, main
+from earmark.cli.main import built_commands, main
 from earmark.data.writers import write_runs
 from earmark.simulation import synthetic_collection
 
@@ -78,7 +77,7 @@ def test_the_commands_of_the_page_run(
 
 def test_every_command_about_campaigns_is_on_the_page() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    root: Any = typer.main.get_command(app)
+    root: Any = built_commands()
     names = [name for name, one in root.commands.items() if one.rich_help_panel == "Run a campaign"]
     assert len(names) >= 18
     for name in names:

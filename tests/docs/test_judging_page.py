@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from earmark.cli.main import app
+from earmark.cli.main import built_commands
 from earmark.store.onboarding import read_questionnaire
 from earmark.store.settings import setting_names
 
@@ -29,7 +28,7 @@ def commands(page: str) -> list[list[str]]:
 def test_commands_and_their_options_exist(page: str) -> None:
     found = commands(page)
     assert found
-    root: Any = typer.main.get_command(app)
+    root: Any = built_commands()
     for _, name, *arguments in found:
         command = root.commands[name]
         if getattr(command, "commands", None):

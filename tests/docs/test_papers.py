@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from earmark.campaign.policies import make_policy
-from earmark.cli.main import app
+from earmark.cli.main import built_commands
 from earmark.predictors import PREDICTORS
 from earmark.reproduce.figures import NUMBERS
 
@@ -66,7 +65,7 @@ def test_functions_exist(page: str, name: str) -> None:
 @pytest.mark.parametrize(("page", "name"), [pair for pair in NAMED if pair[1].startswith("earmark ")])
 def test_commands_exist(page: str, name: str) -> None:
     words = name.split()[1:]
-    command: Any = typer.main.get_command(app)
+    command: Any = built_commands()
     while hasattr(command, "commands"):
         command = command.commands[words.pop(0)]
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}

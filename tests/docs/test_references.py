@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import typer
 
-from earmark.cli.main import app
+from earmark.cli.main import built_commands
 from earmark.cli.reproduce import Paper
 from earmark.measures import parse_all
 from made_up import write_made_up
@@ -196,7 +195,7 @@ def words(line: str) -> list[str]:
 
 def find_command(arguments: list[str]) -> tuple[Any, list[str], list[str]]:
     """Return the command that is called, its names, and what is left of the line."""
-    command: Any = typer.main.get_command(app)
+    command: Any = built_commands()
     path, rest = ["earmark"], list(arguments)
     while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
         assert rest[0] in command.commands, f"there is no command 'earmark {' '.join([*path[1:], rest[0]])}'"

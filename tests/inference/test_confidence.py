@@ -20,8 +20,9 @@ from earmark.beliefs.montecarlo import estimate
 from earmark.data.collection import Collection
 from earmark.data.scales import BINARY, BROAD, FINE
 from earmark.errors import ParameterError
-from earmark.inference.confidence import interval, probability_better, rank_systems, sign_confidence
+from earmark.inference.confidence import rank_systems
 from earmark.inference.confidence_sequences import AnyTime
+from earmark.inference.intervals import interval, probability_better, sign_confidence
 from earmark.measures import parse
 
 numbers = st.floats(-1, 1, allow_nan=False).map(lambda x: x if abs(x) > 1e-9 else 0.0)

@@ -13,8 +13,9 @@ from scipy import stats
 import earmark
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs
 from earmark.errors import ParameterError
-from earmark.inference.confidence import interval, probability_better, rank_systems, sign_confidence
+from earmark.inference.confidence import rank_systems
 from earmark.inference.confidence_sequences import AnyTime, anytime_multiplier, anytime_tail
+from earmark.inference.intervals import interval, probability_better, sign_confidence
 
 growths = st.floats(1, 1e6)
 levels = st.floats(0.5, 0.999)

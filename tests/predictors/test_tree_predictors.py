@@ -32,8 +32,6 @@ from earmark.predictors.tree_predictors import TREE_PREDICTORS, ConditionalInfer
 from earmark.predictors.tree_training import train_trees
 from earmark.simulation import synthetic_collection
 
-pytest.importorskip("sklearn")
-
 
 def made(seed: int, scale=BROAD, queries: int = 15) -> tuple[Setting, np.ndarray]:
     drawn = synthetic_collection(np.random.default_rng(seed), systems=6, queries=queries, documents=300, scale=scale)

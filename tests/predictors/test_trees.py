@@ -28,8 +28,6 @@ from earmark.predictors.tree_learners import (
 )
 from earmark.predictors.trees import Trees, from_sklearn
 
-sklearn = pytest.importorskip("sklearn")
-
 
 def drawn(n: int = 600, n_levels: int = 4, seed: int = 0, missing: float = 0.1) -> Rows:
     """Rows of which the first two features tell something, and the third nothing."""

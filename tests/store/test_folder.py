@@ -19,7 +19,8 @@ from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store import links, people, transfer
-from earmark.store.folder import CampaignFolder, drafted, is_campaign_folder
+from earmark.store.drafts import drafted
+from earmark.store.folder import CampaignFolder, is_campaign_folder
 from earmark.store.inputs import add_inputs
 from earmark.store.removals import Removed
 from earmark.store.rules import DAY

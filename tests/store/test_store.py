@@ -12,8 +12,9 @@ import sqlalchemy as sa
 
 from earmark.data.log import AnswerLog
 from earmark.errors import InputError, ParameterError, StoreError
-from earmark.store.database import Database, file_system, parse_url, refuse_remote
-from earmark.store.migrate import migrate
+from earmark.store.database import Database, database_to_fill, parse_url
+from earmark.store.database_files import file_system, refuse_remote
+from earmark.store.migrate import current_version, migrate
 from earmark.store.schema import events
 from earmark.store.store import Store, from_moment, to_moment
 
@@ -97,6 +98,44 @@ def test_sqlite_saves_before_it_acknowledges(tmp_path: Path) -> None:
     assert (pragma("journal_mode"), pragma("synchronous"), pragma("foreign_keys")) == ("wal", 2, 1)
     assert pragma("busy_timeout") >= 30_000
     database.close()
+
+
+def fill_and_fail(url: str, fill: Callable[[Database], object]) -> None:
+    def act() -> None:
+        with database_to_fill(url) as database:
+            migrate(database)
+            fill(database)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        act()
+
+
+def test_files_of_a_database_that_could_not_be_filled_are_removed(tmp_path: Path) -> None:
+    (tmp_path / ".c.db-old.lock").touch()
+    fill_and_fail(f"sqlite:///{tmp_path}/c.db", lambda database: None)
+    assert [one.name for one in tmp_path.iterdir()] == [".c.db-old.lock"]
+
+
+def test_a_database_that_others_need_is_not_removed(tmp_path: Path) -> None:
+    def keep(database: Database) -> None:
+        Store.create(database, uid="0" * 32, name="study", settings="{}")
+
+    fill_and_fail(f"sqlite:///{tmp_path}/filled.db", keep)
+    assert (tmp_path / "filled.db").exists()
+    (tmp_path / "empty.db").touch()
+    fill_and_fail(f"sqlite:///{tmp_path}/empty.db", lambda database: None)
+    assert (tmp_path / "empty.db").exists()
+    open_elsewhere: list[Database] = []
+
+    def open_again(database: Database) -> None:
+        open_elsewhere.append(Database(database.url))
+        current_version(open_elsewhere[0])
+
+    fill_and_fail(f"sqlite:///{tmp_path}/open.db", open_again)
+    assert (tmp_path / "open.db").exists()
+    assert current_version(open_elsewhere[0]) is not None
+    open_elsewhere[0].close()
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "smb3"])

@@ -13,9 +13,9 @@ import pytest
 from campaigns_made import make_folder
 
 from earmark.campaign.verdict import Inference, Verdicts
+from earmark.store.declared_settings import SettingError
 from earmark.store.folder import CampaignFolder
 from earmark.store.overview import newest_estimate
-from earmark.store.sections import SettingError
 from earmark.store.status import history_of, status_of, summary_of
 from earmark.store.stored import (
     StoredCampaign,

@@ -23,7 +23,7 @@ from scipy import special
 
 from earmark.beliefs.lookahead import Lookahead
 from earmark.data.arrays import Floats, Ints
-from earmark.inference.confidence import interval
+from earmark.inference.intervals import interval
 
 # Between two checks whether a path went far enough.
 _STRIDE = 32

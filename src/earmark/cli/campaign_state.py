@@ -158,8 +158,9 @@ def _refuse_closed(campaign: CampaignFolder) -> None:
 
 def _parsed(campaign: CampaignFolder, given: str) -> tuple[str, Any]:
     """Read one setting; the value is written as in TOML, text also without quotes."""
+    from earmark.store.declared_settings import own_settings
     from earmark.store.inputs import add_file
-    from earmark.store.sections import SECTIONS, own_settings
+    from earmark.store.sections import SECTIONS
     from earmark.store.setting_types import InputFile, Wrong
 
     name, sign, text = given.partition("=")

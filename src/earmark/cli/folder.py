@@ -2,14 +2,13 @@
 
 The folder is a source of defaults: an option that was not given has the value of the campaign's setting
 (:func:`option_defaults`). Runs come from the folder without what was removed, and answers from its store. Options that
-were given change what a command looks at and nothing in the campaign (:func:`load_stored`).
+were given change what a command looks at and nothing in the campaign (:mod:`earmark.cli.folder_views`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +17,12 @@ from earmark.errors import InputError, ParameterError, StoreError
 if TYPE_CHECKING:
     from earmark.cli.output import Output
     from earmark.data.judgments import Judgments
-    from earmark.data.log import AnswerLog
     from earmark.data.preferences import Preferences
     from earmark.data.runs import Runs
     from earmark.store.folder import CampaignFolder
     from earmark.store.settings import Settings
-    from earmark.store.stored import StoredCampaign, StoredListCampaign, StoredOrderCampaign, StoredPairCampaign
 
-_SETTINGS = "campaign.toml"
+SETTINGS_FILE = "campaign.toml"
 # What a folder has itself, and what cannot differ even for a look.
 _OWN = {
     "judgments": "'earmark import {} FILE' brings answers in",
@@ -40,9 +37,6 @@ _FIXED = {
     "candidates": "inputs.candidates",
     "needed": "judging.judgments_per_item",
 }
-# The names of options whose settings have others.
-_SPELT = {"aggregation": "aggregate", "artist": "artist-column", "genre": "genre-column", "attributes": "attribute"}
-_OF_THE_SAMPLE = ("estimates.measure", "estimates.seed", "estimates.whole_queries", "inputs.missing")
 _OF_GRADES = (
     *("measure", "missing", "predictor", "model", "inference", "target", "anytime", "whole_queries", "audit"),
     *("samples", "metadata", "teams", "content", "content_ids", "artist_column", "genre_column", "attribute"),
@@ -58,7 +52,7 @@ _open: dict[Path, CampaignFolder] = {}
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Tell whether a path is the folder of a campaign."""
-    return (Path(path) / _SETTINGS).is_file()
+    return (Path(path) / SETTINGS_FILE).is_file()
 
 
 def folder_of(runs: Sequence[str | os.PathLike[str]] | None) -> Path | None:
@@ -74,13 +68,13 @@ def folder_of(runs: Sequence[str | os.PathLike[str]] | None) -> Path | None:
         if path.is_dir() and not is_folder(path):
             raise InputError(
                 expected="runs, or the folder of a campaign",
-                got=f"a folder without {_SETTINGS}",
+                got=f"a folder without {SETTINGS_FILE}",
                 path=path,
                 hint="'earmark init' makes a campaign; name the files in the folder to read them as runs",
             )
-        if path.name == _SETTINGS and path.is_file():
+        if path.name == SETTINGS_FILE and path.is_file():
             raise InputError(
-                expected="the folder of a campaign", got=f"its {_SETTINGS}", path=path, hint=f"name {path.parent}"
+                expected="the folder of a campaign", got=f"its {SETTINGS_FILE}", path=path, hint=f"name {path.parent}"
             )
     found = [path for path in paths if path.is_dir()]
     if len(found) > 1:
@@ -88,7 +82,7 @@ def folder_of(runs: Sequence[str | os.PathLike[str]] | None) -> Path | None:
     if found and len(paths) > 1:
         raise ParameterError(
             f"{found[0]} is a campaign and has its runs: leave the other files out; runs that come late are added to "
-            f"inputs.runs in {found[0] / _SETTINGS}"
+            f"inputs.runs in {found[0] / SETTINGS_FILE}"
         )
     return found[0] if found else None
 
@@ -199,7 +193,7 @@ def read_settings(path: Path) -> Settings:
         return _open[path].settings
     from earmark.store.settings import Settings
 
-    return Settings.read(path / _SETTINGS)
+    return Settings.read(path / SETTINGS_FILE)
 
 
 def open_folder(path: Path, out: Output | None = None) -> CampaignFolder:
@@ -304,173 +298,3 @@ def require_kind(folder: CampaignFolder, kind: str) -> None:
         "lists": "'earmark rank', 'report', 'plan', 'status' and 'export' take it",
     }[found]
     raise ParameterError(f"{folder.path} is a campaign of kind {found}, and this command takes kind {kind}; {instead}")
-
-
-# ---- the campaign, as it is or looked at in another way --------------------------------------------------------------
-
-
-def load_stored(
-    out: Output,
-    path: Path,
-    wanted: Mapping[str, Any],
-    *,
-    as_it_is: bool = False,
-    distribution: str = "normal",
-    update_every: int = 1,
-) -> StoredCampaign:
-    """Return the campaign of kind grade in a folder, with other settings where they were asked for.
-
-    Parameters
-    ----------
-    out : Output
-    path : path
-    wanted : mapping of str to any
-        What the options say, by the names of settings; files as paths.
-    as_it_is : bool
-        Refuse other settings.
-    distribution : {"normal", "t"}
-        Of differences.
-    update_every : int
-        How many judgments a simulated campaign learns from at a time.
-
-    Raises
-    ------
-    ParameterError
-        If a guarantee is asked for that the campaign's sample cannot give, or settings have to stay as they are.
-    """
-    from earmark.store.inputs import build_problem
-    from earmark.store.removals import removed_by
-    from earmark.store.stored import UNREAD, StoredCampaign
-
-    folder = open_folder(path, out)
-    require_kind(folder, "grade")
-    settings = _view(out, folder, wanted, as_it_is=as_it_is)
-    log = folder.store.log(without=UNREAD)
-    problem = build_problem(path, settings, removed_by(log))
-    if distribution != "normal":
-        problem = replace(problem, inference=replace(problem.inference, distribution=distribution))  # type: ignore[arg-type]
-    if update_every != 1:
-        problem = replace(problem, update_every=update_every)
-    if any(one in _OF_THE_SAMPLE for one in changed_settings(folder.settings, settings)):
-        # The marks are those of another sample.
-        log = _unmarked(log)
-    return StoredCampaign(problem, log, folder=folder)
-
-
-def changed_settings(before: Settings, after: Settings) -> list[str]:
-    """Return the names of settings that differ."""
-    from earmark.store.settings import Settings
-
-    return [one.setting for one in Settings.differences(before, after)]
-
-
-def _view(out: Output, folder: CampaignFolder, wanted: Mapping[str, Any], *, as_it_is: bool = False) -> Settings:
-    """Return the settings with what the options say, and say how they differ."""
-    from earmark.store.settings import InputFile, Settings
-
-    settings = folder.settings
-    changes: dict[str, Any] = {}
-    for setting, value in wanted.items():
-        now = settings.get(setting)
-        if isinstance(value, Path):
-            value = now if now is not None and value == folder.path / now.file else InputFile(str(value.resolve()), "")
-        changes[setting] = now if _means_the_same(setting, now, value) else value
-    new = settings.changed(**changes)
-    differences = Settings.differences(settings, new)
-    if not differences:
-        return settings
-    shown = [f"--{_option(one.setting)} {_said(one.after)} (the campaign: {_said(one.before)})" for one in differences]
-    if as_it_is:
-        raise ParameterError(
-            f"{shown[0]}: questions are reserved as the campaign asks them; leave the option out, or change "
-            f"{differences[0].setting} in {folder.path / _SETTINGS}"
-        )
-    sampling = [one for one in differences if one.setting in _OF_THE_SAMPLE]
-    if sampling and new.estimates.inference == "design":
-        raise ParameterError(
-            f"--{_option(sampling[0].setting)} {_said(sampling[0].after)}: the sample of this campaign was drawn for "
-            f"{_said(sampling[0].before)}, so nothing is guaranteed about it; look at it with --inference model"
-        )
-    out.note(f"these results are for other settings, the campaign is not changed: {', '.join(shown)}")
-    if any(one.setting in ("estimates.predictor", "inputs.model") for one in differences):
-        new = new.changed(**{"estimates.predictor_version": None})
-    return new
-
-
-def _means_the_same(setting: str, one: Any, other: Any) -> bool:
-    """Tell whether two spellings name the same measure or the same stop rule."""
-    from earmark.campaign.stopping import parse_stop
-    from earmark.measures import parse
-
-    readers: dict[str, Callable[[str], object]] = {"estimates.measure": parse, "estimates.stop": parse_stop}
-    read = readers.get(setting)
-    return read is not None and one is not None and other is not None and str(read(one)) == str(read(other))
-
-
-def _option(setting: str) -> str:
-    name = setting.partition(".")[2]
-    return _SPELT.get(name, name).replace("_", "-")
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return str(value["file"])
-    if isinstance(value, list):
-        return ", ".join(map(_said, value)) or "none"
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "yes", False: "no"}[value]
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _unmarked(log: AnswerLog) -> AnswerLog:
-    import polars as pl
-
-    return replace(log, chunks=tuple(chunk.with_columns(sampled=pl.lit(False)) for chunk in log.chunks))
-
-
-def load_stored_pairs(
-    out: Output, path: Path, wanted: Mapping[str, Any], *, as_it_is: bool = False
-) -> StoredPairCampaign:
-    """Return the campaign of kind prefer in a folder, with other settings where they were asked for."""
-    from earmark.store.inputs import build_pair_problem
-    from earmark.store.removals import removed_by
-    from earmark.store.stored import StoredPairCampaign
-
-    folder = open_folder(path, out)
-    require_kind(folder, "prefer")
-    said = dict(wanted)
-    if folder.settings.estimates.policy is None and said.get("estimates.policy") == "adaptive":
-        del said["estimates.policy"]
-    settings = _view(out, folder, said, as_it_is=as_it_is)
-    campaign = StoredPairCampaign.read(folder)
-    if settings is folder.settings:
-        return campaign
-    return StoredPairCampaign._of(folder, build_pair_problem(path, settings, removed_by(campaign.log)), campaign.log)
-
-
-def load_stored_orders(out: Output, path: Path, wanted: Mapping[str, Any]) -> StoredOrderCampaign:
-    """Return the campaign of kind order in a folder, with other settings where they were asked for."""
-    from earmark.store.kinds import order_problem
-    from earmark.store.stored import StoredOrderCampaign
-
-    folder = open_folder(path, out)
-    require_kind(folder, "order")
-    settings = _view(out, folder, wanted)
-    campaign = StoredOrderCampaign.read(folder)
-    if settings is folder.settings:
-        return campaign
-    return replace(campaign, problem=order_problem(folder_runs(path), settings))
-
-
-def load_stored_lists(out: Output, path: Path, wanted: Mapping[str, Any]) -> StoredListCampaign:
-    """Return the campaign of kind lists in a folder, with other settings where they were asked for."""
-    from earmark.store.kinds import list_problem
-    from earmark.store.stored import StoredListCampaign
-
-    folder = open_folder(path, out)
-    require_kind(folder, "lists")
-    settings = _view(out, folder, wanted)
-    campaign = StoredListCampaign.read(folder)
-    if settings is folder.settings:
-        return campaign
-    return replace(campaign, problem=list_problem(folder_runs(path), settings))

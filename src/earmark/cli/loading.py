@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from earmark.cli import folder, options
+from earmark.cli import folder, folder_views, options
 from earmark.cli.output import Output
 from earmark.wording import counted
 
@@ -181,7 +181,7 @@ def load_campaign(
     if path is not None:
         also = {"update_every": how.pop("update_every")} if "update_every" in how else {}
         wanted = _as_settings(judging, known, scoring, predicting, concluding, level, group_by_query, how)
-        campaign = folder.load_stored(out, path, wanted, as_it_is=as_it_is, distribution=distribution, **also)
+        campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, distribution=distribution, **also)
     else:
         campaign = _read_files(
             inputs,

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, NoReturn
 
 import typer
@@ -179,6 +180,12 @@ def _earmark(
 app.callback(invoke_without_command=True, help=command_help(_earmark.__doc__)[0])(_earmark)
 
 
+@cache
+def built_commands() -> Callable[..., object]:
+    """Build all commands, once: a program that calls several of them does not wait for that again."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code.
 
@@ -188,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         What follows ``earmark``; by default what the shell passed.
     """
     try:
-        code = app(args=arguments, prog_name="earmark", standalone_mode=False)
+        code = built_commands()(args=arguments, prog_name="earmark", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except EarmarkError as error:

@@ -167,7 +167,7 @@ def asked_of(settings: Settings, judgments: list[int], work: Work, *, several: b
         Whether a judgment takes the answers of several people, who are not counted yet.
     """
     from earmark.cli.folder import pays_by_assignment
-    from earmark.crowd.payment import answers_needed, plan_budget
+    from earmark.crowd.budget import answers_needed, plan_budget
     from earmark.store.payments import more_answers, terms_of, trap_share
     from earmark.store.rules import Rules
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from earmark.cli import folder
+from earmark.cli import folder, folder_views
 from earmark.cli.command import option
 from earmark.cli.options import Inputs, Level, RepeatedRule, Seed, Stopping
 from earmark.cli.output import Column, Output, number
@@ -105,7 +105,7 @@ def load_campaign(
     if (path := folder.folder_of(inputs.runs)) is not None:
         asked = {"policy": policy} if policy is not None else {}
         wanted = {"estimates.depth": which.k} | {f"estimates.{name}": value for name, value in (asked | how).items()}
-        return _said_of(out, folder.load_stored_pairs(out, path, wanted), which.k)
+        return _said_of(out, folder_views.load_stored_pairs(out, path, wanted), which.k)
     chosen_policy = parse_pair_policy(policy or "adaptive")
     lists, said, k, needed = inputs.load(), None, which.k, which.needed
     if which.preferences:
@@ -192,7 +192,7 @@ def next_stored(
     path = folder.folder_of(runs)
     assert path is not None
     wanted = _stop_of(stopping) | {"estimates.seed": seed} | ({} if policy is None else {"estimates.policy": policy})
-    campaign = folder.load_stored_pairs(out, path, wanted, as_it_is=output is not None)
+    campaign = folder_views.load_stored_pairs(out, path, wanted, as_it_is=output is not None)
     _said_of(out, campaign, campaign.folder.settings.estimates.depth)
     if output is None:
         _print_next(out, campaign, count, None)
@@ -264,7 +264,7 @@ def rank_stored(out: Output, runs: list[Path], stopping: Stopping, *, level: flo
     """Rank the systems of a stored campaign of kind prefer: ``earmark rank``."""
     path = folder.folder_of(runs)
     assert path is not None
-    campaign = folder.load_stored_pairs(out, path, _stop_of(stopping) | {"estimates.level": level})
+    campaign = folder_views.load_stored_pairs(out, path, _stop_of(stopping) | {"estimates.level": level})
     depth = campaign.folder.settings.estimates.depth
     _print_ranking(out, _said_of(out, campaign, depth), depth, level, pairs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from earmark.cli import folder
+from earmark.cli import folder, folder_views
 from earmark.cli.options import Inputs, Seed, Stopping
 from earmark.cli.output import Output
 from earmark.cli.plan import Simulating, Work, print_plan
@@ -69,7 +69,7 @@ def plan_stored(
     assert path is not None
     wanted = {"estimates.stop": stopping.stop, "estimates.margin": stopping.margin, "estimates.seed": seed}
     wanted |= {} if policy is None else {"estimates.policy": policy}
-    _plan(out, runs, folder.load_stored_pairs(out, path, wanted), work, simulating)
+    _plan(out, runs, folder_views.load_stored_pairs(out, path, wanted), work, simulating)
 
 
 def _plan(out: Output, runs: list[Path], campaign: PairCampaign, work: Work, simulating: Simulating) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earmark.cli import folder
+from earmark.cli import folder, folder_views
 from earmark.cli.output import NOTHING, Column, Output, number
 from earmark.cli.rank import interval_bar
 from earmark.wording import counted
@@ -25,7 +25,7 @@ def rank_lists(out: Output, runs: list[Path], stop: str, level: float) -> None:
 
     path = folder.folder_of(runs)
     assert path is not None
-    look = folder.load_stored_lists(out, path, _wanted(stop, level)).look
+    look = folder_views.load_stored_lists(out, path, _wanted(stop, level)).look
     show_list_look(look, out, summary=pl.DataFrame([look.summary()]))
 
 
@@ -85,7 +85,7 @@ def rank_orders(out: Output, runs: list[Path], stop: str, level: float) -> None:
 
     path = folder.folder_of(runs)
     assert path is not None
-    look = folder.load_stored_orders(out, path, _wanted(stop, level)).look
+    look = folder_views.load_stored_orders(out, path, _wanted(stop, level)).look
     estimates = look.estimates
     out.note("the interval of the mean agreement is about queries like these and holds at all looks together")
     for note in estimates.notes():

@@ -151,16 +151,16 @@ def _report_kind(
     """Write the report of a stored campaign of another kind."""
     import polars as pl
 
-    from earmark.cli import folder
+    from earmark.cli import folder, folder_views
     from earmark.data.outputs import together
     from earmark.report import Reproduction, gather_kind, kind_assets, versions_here, write_kind_report
     from earmark.report import publish as write_publication
 
     wanted = {"estimates.level": level}
     load = {
-        "prefer": folder.load_stored_pairs,
-        "order": folder.load_stored_orders,
-        "lists": folder.load_stored_lists,
+        "prefer": folder_views.load_stored_pairs,
+        "order": folder_views.load_stored_orders,
+        "lists": folder_views.load_stored_lists,
     }[folder.read_settings(path).kind]
     campaign = load(out, path, wanted)  # type: ignore[operator]
     read = _files_of_folder(campaign, path) or []

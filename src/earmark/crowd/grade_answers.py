@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,3 +105,31 @@ class GradeAnswers:
         """Which assessors judged an item that somebody else judged too, shape (assessors,)."""
         several = self.answers_of_item[self.item] > 1
         return np.asarray(np.bincount(self.assessor[several], minlength=self.n_assessors) > 0)
+
+    def assessor_table(self, estimates: Mapping[str, tuple[Floats, Floats, Floats]]) -> pl.DataFrame:
+        """Return one row per assessor, the most reliable first, with what a model says of them.
+
+        Parameters
+        ----------
+        estimates : mapping of str to (estimate, low, high), each an ndarray of float, shape (assessors,)
+            By name, one of which is ``reliability``.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``assessor``, ``answers``, and every estimate followed by the ends of its interval: ``bias``, ``bias_low``,
+            ``bias_high`` and so on. All of these are null for an assessor who shares no item with anybody.
+        """
+        known = pl.Series(self.shared)
+        frame = pl.DataFrame(
+            {
+                "assessor": pl.Series(self.assessors, dtype=pl.String),
+                "answers": self.answers_of_assessor,
+                **{
+                    f"{name}{end}": pl.select(pl.when(known).then(pl.Series(values))).to_series()
+                    for name, parts in estimates.items()
+                    for end, values in zip(("", "_low", "_high"), parts, strict=True)
+                },
+            }
+        )
+        return frame.sort("reliability", "assessor", descending=[True, False], nulls_last=True)

@@ -247,19 +247,7 @@ class GradeConfusion(Display):
             "scale_use": (use, use - reach[1], use + reach[1]),
             "reliability": (right, special.expit(odds - step), special.expit(odds + step)),
         }
-        known = pl.Series(self.answers.shared)
-        frame = pl.DataFrame(
-            {
-                "assessor": pl.Series(self.answers.assessors, dtype=pl.String),
-                "answers": self.answers.answers_of_assessor,
-                **{
-                    f"{name}{end}": pl.select(pl.when(known).then(pl.Series(values))).to_series()
-                    for name, parts in columns.items()
-                    for end, values in zip(("", "_low", "_high"), parts, strict=True)
-                },
-            }
-        )
-        return frame.sort("reliability", "assessor", descending=[True, False], nulls_last=True)
+        return self.answers.assessor_table(columns)
 
     def _errors(self, weights: Floats) -> Floats:
         """Return the standard errors of weighted sums over matrices, shape (sums, assessors)."""

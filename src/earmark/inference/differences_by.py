@@ -20,7 +20,8 @@ import polars as pl
 
 from earmark.data.arrays import Floats
 from earmark.errors import ParameterError
-from earmark.inference.confidence import Ranking, probability_better
+from earmark.inference.confidence import Ranking
+from earmark.inference.intervals import probability_better
 
 
 def difference_probabilities(ranking: Ranking, by: float) -> tuple[Floats, Floats]:

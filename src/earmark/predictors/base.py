@@ -99,6 +99,30 @@ def refit_count(n: int) -> int:
     return n - n % step
 
 
+def fitted_part(judged_gain: Floats, order: Ints | None) -> Floats:
+    """Return the judged gains that an expensive model is fitted to: those up to the last count at which it is fitted.
+
+    Parameters
+    ----------
+    judged_gain : ndarray of float, shape (items,)
+        Negative where not judged.
+    order : ndarray of int or None
+        The judged items whose order is known, the first judged first.
+
+    Examples
+    --------
+    >>> gains = np.ones(43)
+    >>> np.flatnonzero(fitted_part(gains, np.arange(43)) < 0).tolist()
+    [42]
+    """
+    if order is None or not order.size:
+        return judged_gain
+    judged = int(np.count_nonzero(judged_gain >= 0))
+    fitted = judged_gain.copy()
+    fitted[order[max(order.size - (judged - refit_count(judged)), 0) :]] = UNJUDGED
+    return fitted
+
+
 class Predictor(ABC):
     """What turns the judgments so far into beliefs.
 

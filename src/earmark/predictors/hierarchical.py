@@ -25,12 +25,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import UNJUDGED, AssessorGains, Beliefs
+from earmark.beliefs.beliefs import AssessorGains, Beliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.variance_components import FittedVariances, fit_variances
 from earmark.data.arrays import Floats, Ints
-from earmark.predictors.base import PREDICTORS, Predictor, Setting, digest_of, refit_count
+from earmark.predictors.base import PREDICTORS, Predictor, Setting, digest_of, fitted_part
 from earmark.predictors.covariates import covariates
 from earmark.predictors.hierarchical_effects import ASSESSORS, effect_model, item_spread
 from earmark.predictors.hierarchical_prior import HierarchicalPrior, shipped_prior
@@ -95,7 +95,7 @@ class Hierarchical(Predictor):
             If the variances of the effects cannot be found.
         """
         said = answers if answers is not None and answers.overlap else None
-        fit = self._fit(_fitted_part(judged_gain, order) if said is None else judged_gain, said)
+        fit = self._fit(fitted_part(judged_gain, order) if said is None else judged_gain, said)
         use = np.array(self.prior.level_use)
         before = self._last if self._last is not None and self._last.model is fit.model else None
         self._last = CorrelatedBeliefs(
@@ -171,17 +171,6 @@ class Hierarchical(Predictor):
         shared[np.arange(item.size), first + answers.assessor[order]] = spread
         extra[:, _index(model, ASSESSORS[1])] = spread**2
         return Observations(item, answers.gain[order] / top, shared, extra)
-
-
-def _fitted_part(judged_gain: Floats, order: Ints | None) -> Floats:
-    """Return the judged gains that the model is fitted to: those up to the last count at which it is fitted."""
-    if order is None or not order.size:
-        return judged_gain
-    judged = int(np.count_nonzero(judged_gain >= 0))
-    late = order[max(order.size - (judged - refit_count(judged)), 0) :]
-    fitted = judged_gain.copy()
-    fitted[late] = UNJUDGED
-    return fitted
 
 
 def _index(model: EffectModel, component: str) -> int:

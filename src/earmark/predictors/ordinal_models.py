@@ -43,19 +43,28 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from earmark.data.arrays import Floats
 from earmark.data.files import replacing
-from earmark.data.json_text import parse_json
 from earmark.errors import InputError, ParameterError
+from earmark.predictors.model_files import (
+    listed,
+    model_numbers,
+    parse_model_json,
+    read_model_file,
+    refuse_other_levels,
+    require_format,
+    require_keys,
+    require_texts,
+)
 from earmark.predictors.ordinal_regression import OrdinalModel, predict_levels
 
 FORMAT = "earmark ordinal model 1"
 _KEYS = ("format", "name", "levels", "intercepts", "coefficients", "source")
+_OF_TREES = "a model of trees is for --predictor forest, boosted, conditional-tree or conditional-forest"
 
 
 @dataclass(frozen=True)
@@ -147,18 +156,8 @@ class NamedModel:
         InputError
             If the file cannot be read, is not such a file or is for another scale; it says what and where.
         """
-        try:
-            data = Path(path).read_bytes()
-        except OSError as error:
-            raise InputError(expected="a model file", got=error.strerror or str(error), path=path) from None
-        model = _from_content(parse_model_json(data, path), path)
-        if levels is not None and model.levels != tuple(levels):
-            raise InputError(
-                expected=f"a model for the gains {listed(levels)}",
-                got=f"one for {listed(model.levels)}",
-                path=path,
-                hint="fit a model on this scale",
-            )
+        model = _from_content(read_model_file(path), path)
+        refuse_other_levels(model.levels, levels, path)
         return model
 
 
@@ -192,45 +191,11 @@ def _published() -> dict[str, NamedModel]:
     return {model.name: model for model in models}
 
 
-def parse_model_json(data: bytes, path: str | os.PathLike[str]) -> Any:
-    """Read the JSON of a model file, numbers as floats; whatever is wrong with it is an error that names the file."""
-
-    def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        content = dict(pairs)
-        if len(content) < len(pairs):
-            keys = [key for key, _ in pairs]
-            repeated = next(key for key in keys if keys.count(key) > 1)
-            raise InputError(expected="every key once", got=f"'{repeated}' again", path=path)
-        return content
-
-    try:
-        return parse_json(data.decode("utf-8-sig"), parse_int=float, object_pairs_hook=without_repeats)
-    except UnicodeDecodeError:
-        raise InputError(expected="a JSON file in UTF-8", got="other bytes", path=path) from None
-    except json.JSONDecodeError as error:
-        raise InputError(expected="a JSON file", got=error.msg, path=path, line=error.lineno) from None
-    except ValueError as error:
-        raise InputError(expected="a JSON file", got=str(error), path=path) from None
-
-
 def _from_content(content: Any, path: str | os.PathLike[str]) -> NamedModel:
     """Turn the content of a file into a model, or say what is wrong with it."""
-    if not isinstance(content, dict):
-        raise InputError(expected="a JSON object with a model", got="another value", path=path)
-    if content.get("format") != FORMAT:
-        got = f"'{content['format']}'" if "format" in content else "no format"
-        hint = "a model of trees is for --predictor forest, boosted, conditional-tree or conditional-forest"
-        known = str(content.get("format", "")).startswith("earmark tree model")
-        raise InputError(expected=f"the format '{FORMAT}'", got=got, path=path, hint=hint if known else None)
-    unknown = [key for key in content if key not in _KEYS]
-    if unknown:
-        raise InputError(expected=f"the keys {', '.join(_KEYS)}", got=f"also '{unknown[0]}'", path=path)
-    missing = [key for key in _KEYS if key not in content]
-    if missing:
-        raise InputError(expected=f"the keys {', '.join(_KEYS)}", got=f"no '{missing[0]}'", path=path)
-    for key in ("name", "source"):
-        if not isinstance(content[key], str):
-            raise InputError(expected=f"a text as {key}", got=json.dumps(content[key]), path=path)
+    require_format(content, FORMAT, path, hint=_OF_TREES if _is_of_trees(content) else None)
+    require_keys(content, _KEYS, path)
+    require_texts(content, ("name", "source"), path)
     if not isinstance(content["coefficients"], dict):
         raise InputError(
             expected="coefficients as an object of feature and number",
@@ -253,14 +218,8 @@ def _from_content(content: Any, path: str | os.PathLike[str]) -> NamedModel:
     )
 
 
-def model_numbers(values: Any, key: str, path: str | os.PathLike[str]) -> tuple[float, ...]:
-    """Return a list of numbers from a model file, or say that it is none."""
-    if not isinstance(values, list):
-        raise InputError(expected=f"a list of numbers as {key}", got=json.dumps(values), path=path)
-    for value in values:
-        if not isinstance(value, float):
-            raise InputError(expected=f"numbers as {key}", got=json.dumps(value), path=path)
-    return tuple(values)
+def _is_of_trees(content: Any) -> bool:
+    return isinstance(content, dict) and str(content.get("format", "")).startswith("earmark tree model")
 
 
 def _complaint(
@@ -276,8 +235,3 @@ def _complaint(
     if any(high <= low for high, low in pairwise(intercepts)):
         return "strictly decreasing intercepts", listed(intercepts)
     return None
-
-
-def listed(values: Sequence[float]) -> str:
-    """Write numbers with commas between."""
-    return ", ".join(f"{value:g}" for value in values)

@@ -30,7 +30,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,12 +37,21 @@ import numpy as np
 from earmark.data.arrays import Floats, Ints
 from earmark.data.files import replacing
 from earmark.errors import InputError, ParameterError
-from earmark.predictors.ordinal_models import listed, model_numbers, parse_model_json
+from earmark.predictors.model_files import (
+    listed,
+    model_numbers,
+    read_model_file,
+    refuse_other_levels,
+    require_format,
+    require_keys,
+    require_texts,
+)
 from earmark.predictors.tree_learners import LEARNERS, Ensemble
 from earmark.predictors.trees import Trees
 
 FORMAT = "earmark tree model 1"
 _KEYS = ("format", "name", "predictor", "levels", "features", "power", "intercepts", "trees", "source")
+_OTHERS = "fit one with 'earmark fit --predictor forest', or use this one with the predictor it was fitted for"
 _TREE_KEYS = ("root", "feature", "threshold", "left", "right", "missing_left", "value")
 
 
@@ -115,11 +123,7 @@ class TreeModel:
         InputError
             If the file cannot be read, is not such a file, or is for another predictor or scale.
         """
-        try:
-            data = Path(path).read_bytes()
-        except OSError as error:
-            raise InputError(expected="a model file", got=error.strerror or str(error), path=path) from None
-        model = _from_content(parse_model_json(data, path), path)
+        model = _from_content(read_model_file(path), path)
         if predictor is not None and model.predictor != predictor:
             raise InputError(
                 expected=f"a model for the predictor {predictor}",
@@ -127,13 +131,7 @@ class TreeModel:
                 path=path,
                 hint=f"use it with --predictor {model.predictor}",
             )
-        if levels is not None and model.levels != tuple(levels):
-            raise InputError(
-                expected=f"a model for the gains {listed(levels)}",
-                got=f"one for {listed(model.levels)}",
-                path=path,
-                hint="fit a model on this scale",
-            )
+        refuse_other_levels(model.levels, levels, path)
         return model
 
     def _content(self) -> dict[str, Any]:
@@ -188,20 +186,9 @@ class TreeModel:
 
 def _from_content(content: Any, path: str | os.PathLike[str]) -> TreeModel:
     """Turn the content of a file into a model, or say what is wrong with it."""
-    if not isinstance(content, dict):
-        raise InputError(expected="a JSON object with a model", got=f"a {type(content).__name__}", path=path)
-    if content.get("format") != FORMAT:
-        got = f"'{content['format']}'" if "format" in content else "no format"
-        raise InputError(
-            expected=f"the format '{FORMAT}'",
-            got=got,
-            path=path,
-            hint="fit one with 'earmark fit --predictor forest', or use this one with the predictor it was fitted for",
-        )
-    _require_keys(content, _KEYS, path)
-    for key in ("name", "source", "predictor"):
-        if not isinstance(content[key], str):
-            raise InputError(expected=f"a text as {key}", got=json.dumps(content[key]), path=path)
+    require_format(content, FORMAT, path, hint=_OTHERS)
+    require_keys(content, _KEYS, path)
+    require_texts(content, ("name", "source", "predictor"), path)
     features, power = content["features"], content["power"]
     if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
         raise InputError(expected="a list of names as features", got=json.dumps(features), path=path)
@@ -227,7 +214,7 @@ def _from_content(content: Any, path: str | os.PathLike[str]) -> TreeModel:
 def _trees(content: Any, path: str | os.PathLike[str]) -> Trees:
     if not isinstance(content, dict):
         raise InputError(expected="trees as an object of arrays", got=f"a {type(content).__name__}", path=path)
-    _require_keys(content, _TREE_KEYS, path)
+    require_keys(content, _TREE_KEYS, path)
     feature = _whole(content, "feature", path)
     inner = feature >= 0
     node = np.arange(feature.size)
@@ -258,12 +245,6 @@ def _trees(content: Any, path: str | os.PathLike[str]) -> Trees:
         missing_left=spread("missing_left", _whole(content, "missing_left", path), np.zeros_like(node)).astype(bool),
         value=value,
     )
-
-
-def _require_keys(content: dict[str, Any], keys: Sequence[str], path: str | os.PathLike[str]) -> None:
-    wrong = [f"also '{key}'" for key in content if key not in keys] or [f"no '{k}'" for k in keys if k not in content]
-    if wrong:
-        raise InputError(expected=f"the keys {', '.join(keys)}", got=wrong[0], path=path)
 
 
 def _floats(content: dict[str, Any], key: str, path: str | os.PathLike[str]) -> Floats:

@@ -16,10 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import UNJUDGED, AssessorGains, Beliefs
+from earmark.beliefs.beliefs import AssessorGains, Beliefs
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.errors import ParameterError
-from earmark.predictors.base import PREDICTORS, Part, Predictor, Setting, believe, refit_count
+from earmark.predictors.base import PREDICTORS, Part, Predictor, Setting, believe, fitted_part
 from earmark.predictors.held_out_features import held_out_features
 from earmark.predictors.ordinal_levels import model_levels, to_levels
 from earmark.predictors.ordinal_predictor import JUDGMENT_TIERS, OUTPUT_TIER
@@ -79,7 +79,7 @@ class TreePredictor(Predictor):
         """Fit what the judgments allow and return what the models say."""
         judged = judged_gain >= 0
         parts = self._past_part(judged_gain, judged)
-        taught = _fitted_part(judged_gain, order)
+        taught = fitted_part(judged_gain, order)
         rows = taught >= 0
         queries = np.unique(self.setting.collection.item_query[rows]).size
         enough = int(np.count_nonzero(rows)) >= _FEWEST_ROWS and queries >= _FEWEST_QUERIES
@@ -135,16 +135,6 @@ class TreePredictor(Predictor):
                 "every level of the scale counts as equally likely"
             )
         return said
-
-
-def _fitted_part(judged_gain: Floats, order: Ints | None) -> Floats:
-    """Return the judged gains that the model is fitted to: those up to the last count at which it is fitted."""
-    if order is None or not order.size:
-        return judged_gain
-    judged = int(np.count_nonzero(judged_gain >= 0))
-    fitted = judged_gain.copy()
-    fitted[order[max(order.size - (judged - refit_count(judged)), 0) :]] = UNJUDGED
-    return fitted
 
 
 @PREDICTORS.register

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import LevelProbabilities
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.predictors.conditional_trees import Growing
+from earmark.predictors.recalibration import calibrating_power, raise_to
 from earmark.reproduce import panels
 from earmark.reproduce.buckers2021_models import (
     IMPROVED,
@@ -35,8 +35,6 @@ LEARNERS: dict[str, Learner] = {
 CRITERIA = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 _KINDS = {"output-based": SYSTEM_BASED, "judgment-based": IMPROVED}
-# Exponents that are tried to make predictions as uncertain as they should be.
-_EXPONENTS = np.linspace(0.05, 2.0, 79)
 
 
 def recipe_of(model: str, learner: Learner) -> Recipe:
@@ -85,24 +83,12 @@ def calibrated(learner: Learner) -> Learner:
         held = np.random.default_rng(0).random(level.size) < 1 / 3
         trial = learner(values[~held], level[~held], weights[~held], n_levels)
         probabilities = trial(values[held])
-        gap = [abs(_excess(_raised(probabilities, power), level[held], weights[held])) for power in _EXPONENTS]
-        power = float(_EXPONENTS[int(np.argmin(gap))])
+        levels = np.arange(n_levels, dtype=np.float64)
+        power = calibrating_power(probabilities, levels, level[held].astype(np.float64), weights[held])
         rule = learner(values, level, weights, n_levels)
-        return lambda asked: _raised(rule(asked), power)
+        return lambda asked: raise_to(rule(asked), power)
 
     return learn
-
-
-def _raised(probabilities: Floats, power: float) -> Floats:
-    """Raise probabilities to a power, which evens them out if it is below 1; those of 0 stay."""
-    raised = probabilities**power
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-
-
-def _excess(probabilities: Floats, level: Ints, weights: Floats) -> float:
-    """Return by how much the variance of predictions exceeds that of their errors."""
-    believed = LevelProbabilities(np.arange(probabilities.shape[1], dtype=np.float64), probabilities)
-    return float(weights @ (believed.variance - (believed.mean - level) ** 2))
 
 
 def variances(binned: Binned, *, calibrate: bool) -> Figure:

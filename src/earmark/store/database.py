@@ -26,6 +26,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from earmark.errors import InputError, MissingLibraryError, ParameterError, StoreError
+from earmark.store.database_files import cannot_change, lock_file, refuse_remote, removed_if_empty
 
 T = TypeVar("T")
 
@@ -39,10 +40,6 @@ PATIENCE = 20.0
 # fifteen; whoever comes later waits for one. Writers wait for the lock of the campaign, so a few of them are enough:
 # the others leave their connections to readers.
 _KEPT, _MORE, _WRITERS = 10, 5, 4
-
-# Files systems of other machines: their locks do not protect SQLite's shared memory.
-_REMOTE = ("nfs", "cifs", "smb", "sshfs", "afs", "ncp", "gluster", "ceph", "lustre", "beegfs", "davfs", "fuse.rclone")
-_MOUNTS = Path("/proc/self/mounts")
 
 
 class Database:
@@ -89,7 +86,7 @@ class Database:
             with suppress(OSError):
                 self.path.touch(mode=0o600)
         url = self.url
-        if self.read_only and _cannot_change(self.path):
+        if self.read_only and cannot_change(self.path):
             # SQLite would make files beside the database, which is not possible there and not necessary.
             query = {"immutable": "1", "uri": "true"}
             url = url.set(database=f"file:{quote(os.fspath(self.path.resolve()))}", query=query)
@@ -147,7 +144,7 @@ class Database:
     @property
     def path(self) -> Path | None:
         """The file of a SQLite database."""
-        return Path(self.url.database) if self.is_sqlite and self.url.database else None
+        return _file_of(self.url)
 
     @property
     def shown(self) -> str:
@@ -277,8 +274,7 @@ class Database:
         import fcntl
 
         assert self.path is not None
-        name = hashlib.sha256(task.encode()).hexdigest()[:8]
-        with self.path.with_name(f".{self.path.name}-{name}.lock").open("a") as file:
+        with lock_file(self.path, task).open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -289,6 +285,21 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+@contextmanager
+def database_to_fill(url: str | sa.URL) -> Iterator[Database]:
+    """Open a database for a campaign that comes into it, made where there is none; if that fails, nothing new stays."""
+    with removed_if_empty(_file_of(parse_url(url))):
+        database = Database(url)
+        try:
+            yield database
+        finally:
+            database.close()
+
+
+def _file_of(url: sa.URL) -> Path | None:
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
 
 def parse_url(url: str | sa.URL) -> sa.URL:
@@ -360,45 +371,3 @@ def is_passing(error: exc.DBAPIError) -> bool:
         "is closed",
     )
     return isinstance(error, exc.OperationalError) and any(words in said for words in lost)
-
-
-def _cannot_change(path: Path) -> bool:
-    """Tell whether a SQLite database lies complete where nobody of this program's rights can write."""
-    fixed = not os.access(path.parent, os.W_OK)
-    if not fixed and hasattr(os, "statvfs"):
-        fixed = bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-    return fixed and not path.with_name(f"{path.name}-wal").exists()
-
-
-def refuse_remote(path: Path, mounts: Path = _MOUNTS) -> None:
-    """Refuse to make a SQLite database on a network file system, where its locks do not hold.
-
-    Raises
-    ------
-    InputError
-        If the folder of the file is mounted from another machine.
-    """
-    kind = file_system(path.resolve().parent, mounts)
-    if (kind is not None and kind.lower().startswith(_REMOTE)) or "sshfs" in (kind or ""):
-        raise InputError(
-            expected="a folder on a disk of this machine",
-            got=f"a network file system ({kind})",
-            path=path,
-            hint="SQLite's locks do not work there, answers could be lost: use another folder, "
-            "or PostgreSQL with --store postgresql://…",
-        )
-
-
-def file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
-    """Return the kind of file system that a folder is on, where the operating system tells."""
-    try:
-        lines = mounts.read_text().splitlines()
-    except OSError:
-        return None
-    best, kind = -1, None
-    for line in lines:
-        _, where, found, *_ = line.split(" ")
-        place = Path(where.replace("\\040", " "))
-        if (folder == place or place in folder.parents) and len(place.parts) >= best:
-            best, kind = len(place.parts), found
-    return kind

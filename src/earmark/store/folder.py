@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,11 +26,13 @@ from earmark.campaign.pairs.campaign import PairProblem
 from earmark.campaign.problem import Problem
 from earmark.data.runs import Runs
 from earmark.errors import InputError, StoreError
-from earmark.store import kinds, people
+from earmark.store import people
 from earmark.store.address import keep_password, store_is_elsewhere, store_url, with_store
 from earmark.store.agreement import OWN, agree, remember, with_edits
-from earmark.store.database import Database
+from earmark.store.database import Database, database_to_fill
 from earmark.store.desk import Desk
+from earmark.store.drafts import drafted, move_draft, refuse_taken
+from earmark.store.folder_questions import all_questions, all_traps
 from earmark.store.inputs import (
     FOLDER as INPUTS,
 )
@@ -53,9 +53,8 @@ from earmark.store.removals import Removed, read_removed
 from earmark.store.rules import Rules
 from earmark.store.schema import campaigns
 from earmark.store.settings import NAME, Settings, refuse_frozen
-from earmark.store.sounds import playable_queries, same_sounds
 from earmark.store.store import Change, Store, utc_now
-from earmark.store.traps import Trap, add_traps, known_traps, self_traps
+from earmark.store.traps import add_traps
 
 BACKUPS = "backups"
 LOOK_EVERY = 2.0
@@ -146,8 +145,7 @@ class CampaignFolder:
     @contextmanager
     def _made_store(cls, folder: Path, settings: Settings, clock: Callable[[], int]) -> Iterator[None]:
         """Make the store of a new campaign; where what is done with it fails, the database forgets the campaign."""
-        database = Database(store_url(folder, settings))
-        try:
+        with database_to_fill(store_url(folder, settings)) as database:
             migrate(database, backup_before(folder, database))
             made = cls(folder, settings, Store(database, 0, clock))
             questions = made._questions(Removed())
@@ -163,8 +161,6 @@ class CampaignFolder:
                 if not database.is_sqlite or store_is_elsewhere(folder, database):
                     store.forget()
                 raise
-        finally:
-            database.close()
 
     @classmethod
     def open(
@@ -285,41 +281,15 @@ class CampaignFolder:
 
     def _questions(self, removed: Removed) -> pl.DataFrame:
         """Return all questions, in the order in which they are asked where nothing is proposed."""
-        kind, how = self.settings.kind, self.settings.estimates
-        if kind == "grade":
-            return self._with_twins(kinds.grade_questions(self.problem(removed)))
-        if kind == "prefer":
-            return kinds.pair_questions(self.pair_problem(removed))
-        if kind == "order":
-            return kinds.order_questions(self.runs(removed), seed=how.seed)
-        return kinds.list_questions(self.runs(removed), depth=how.depth, seed=how.seed)
-
-    def _with_twins(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Name the document that sounds the same, where the media tell, so that one of the two is asked."""
-        twins = same_sounds(self.path)
-        if not twins:
-            return frame
-        first = {document: group[0] for group in twins for document in group}
-        sound = pl.col("document").replace(first)
-        leader = pl.col("document").first().over("query", sound)
-        return frame.with_columns(same_as=pl.when(leader != pl.col("document")).then(leader))
+        return all_questions(self.path, self.settings, removed)
 
     def _add_questions(self, frame: pl.DataFrame) -> int:
         def act(change: Change) -> int:
             count = add_questions(change, frame)
-            self._add_traps(change)
+            add_traps(change, all_traps(change, self.path, self.settings, self.rules))
             return count
 
         return self.store.write(act)
-
-    def _add_traps(self, change: Change) -> None:
-        found: list[Trap] = []
-        if "list" in self.settings.traps.sources and self.settings.inputs.traps is not None:
-            path = find_file(self.path, self.settings.inputs.traps)
-            found += known_traps(path, self.rules, encoding=self.settings.inputs.encoding)
-        if "self" in self.settings.traps.sources and (queries := playable_queries(self.path)):
-            found += self_traps(change, self.rules, queries)
-        add_traps(change, found)
 
     def follow_removals(self, removed: Removed) -> None:
         """Ask about what the collection holds now: items that moved up come in, items of nobody go."""
@@ -463,45 +433,6 @@ def backup_before(folder: Path, database: Database) -> Callable[[str], Path]:
         return dump_database(database, home / f"before-migration-of-{version}.zip", folder_files(folder))
 
     return backup
-
-
-@contextmanager
-def drafted(target: Path) -> Iterator[Path]:
-    """Make a folder beside `target`, to be filled and moved there; if that fails, it is removed.
-
-    It is on the same disk as the target, so that it can be moved in one step. Only its owner can read it, because
-    answers and names are private, and nobody else can know its name beforehand and put something in its place.
-    """
-    made_parent = not target.parent.exists()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".draft", dir=target.parent))
-        try:
-            yield draft
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
-    except BaseException:
-        if made_parent:
-            with suppress(OSError):
-                target.parent.rmdir()
-        raise
-
-
-def move_draft(draft: Path, target: Path) -> None:
-    """Move a finished draft to its place, where there may be an empty folder."""
-    if target.exists():
-        target.rmdir()
-    draft.rename(target)
-
-
-def refuse_taken(target: Path) -> None:
-    """Refuse to make a campaign where there is something already."""
-    if target.is_file() or (target.is_dir() and any(target.iterdir())):
-        what = "a campaign" if is_campaign_folder(target) else "a file" if target.is_file() else "a folder with files"
-        raise InputError(
-            expected="a new folder", got=what, path=target, hint="name another folder; nothing is ever overwritten"
-        )
 
 
 def _with_version(folder: Path, settings: Settings) -> Settings:

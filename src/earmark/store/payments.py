@@ -16,17 +16,15 @@ import sqlalchemy as sa
 
 from earmark.campaign.stopping import StopRule, parse_stop
 from earmark.campaign.stopping.rules import Budget as BudgetRule
+from earmark.crowd.budget import Budget, answers_needed, plan_budget
 from earmark.crowd.payment import (
     LONGEST_STRETCH,
-    Budget,
     Payments,
     Settled,
     Terms,
     Work,
-    answers_needed,
     minutes_worked,
     pay,
-    plan_budget,
 )
 from earmark.data.log import Kind
 from earmark.store.folder import CampaignFolder

@@ -14,7 +14,8 @@ from earmark.data.scales import parse_scale
 from earmark.errors import ParameterError
 from earmark.measures import parse
 from earmark.predictors.choose import WITH_MODEL
-from earmark.store.sections import EXTERNAL, SettingError
+from earmark.store.declared_settings import SettingError
+from earmark.store.sections import EXTERNAL
 from earmark.store.setting_types import show
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from earmark.data.files import decode, read_bytes, replacing, require_file
 from earmark.errors import InputError, ParameterError
 from earmark.registry import suggest
+from earmark.store.declared_settings import Section, SettingError, declare, dotted, own_settings, read_setting
 from earmark.store.sections import (
     SECTIONS,
     Estimates,
@@ -30,14 +31,8 @@ from earmark.store.sections import (
     Pages,
     People,
     Recruiting,
-    Section,
-    SettingError,
     Store,
     Traps,
-    declare,
-    dotted,
-    own_settings,
-    read_setting,
 )
 from earmark.store.setting_checks import check_together
 from earmark.store.setting_types import InputFile, Wrong, choice, identity, moment, show, text

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earmark.errors import MissingLibraryError
-from earmark.store.sections import SECTIONS, dotted, own_settings
+from earmark.store.declared_settings import dotted, own_settings
+from earmark.store.sections import SECTIONS
 from earmark.store.setting_types import InputFile, show_share
 from earmark.store.toml_lines import key_lines
 

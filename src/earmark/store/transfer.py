@@ -22,8 +22,9 @@ from earmark.data.files import replacing, require_file
 from earmark.data.log import AnswerLog
 from earmark.errors import InputError, ParameterError, StoreError
 from earmark.store.address import DATABASE, keep_password, store_url, with_store
-from earmark.store.database import Database
-from earmark.store.folder import CampaignFolder, drafted, move_draft, refuse_taken
+from earmark.store.database import Database, database_to_fill
+from earmark.store.drafts import drafted, move_draft, refuse_taken
+from earmark.store.folder import CampaignFolder
 from earmark.store.inputs import FOLDER as INPUTS
 from earmark.store.migrate import current_version, migrate
 from earmark.store.migrate import run as run_migration
@@ -221,11 +222,8 @@ def restore(path: Path, target: Path, *, store: str | None = None) -> Copied:
             settings = with_store(settings, store)
             keep_password(draft, store)
             settings.write(draft / NAME)
-            database = Database(store_url(draft, settings))
-            try:
+            with database_to_fill(store_url(draft, settings)) as database:
                 copied = _load(database, archive, contents, settings.id, path)
-            finally:
-                database.close()
             move_draft(draft, target)
     return copied
 
@@ -334,11 +332,9 @@ def move(folder: CampaignFolder, store: str | None) -> Copied:
         The number of rows and the hash of the log, equal in both databases.
     """
     source, settings = folder.store, with_store(folder.settings, store)
-    target = Database(store or sa.URL.create("sqlite", database=str(folder.path / DATABASE)))
-    if _place(target) == _place(source.database):
-        target.close()
-        raise ParameterError(f"the campaign is in {target.shown} already")
-    try:
+    with database_to_fill(store or sa.URL.create("sqlite", database=str(folder.path / DATABASE))) as target:
+        if _place(target) == _place(source.database):
+            raise ParameterError(f"the campaign is in {target.shown} already")
         migrate(target)
         if source.row["state"] == "moved" and source.row["reason"] == target.shown:
             # It was moved before, and the settings could not be written any more.
@@ -346,8 +342,6 @@ def move(folder: CampaignFolder, store: str | None) -> Copied:
             copied = target.read(lambda connection: _copied(connection, campaign))
         else:
             copied = source.database.write(lambda connection: _move(connection, source.campaign, target))
-    finally:
-        target.close()
     # The campaign is there now, so the settings have to say so before anything else.
     keep_password(folder.path, store)
     settings.write(folder.path / NAME)

@@ -14,7 +14,8 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
-from earmark.crowd.payment import Budget, Payments, Platform, bonus_text
+from earmark.crowd.budget import Budget
+from earmark.crowd.payment import Payments, Platform, bonus_text
 from earmark.data.spreadsheets import escape_formulas
 from earmark.store.payments import (
     AnswersLeft,
