@@ -41,7 +41,6 @@ NAMES = {
     "full-postgresql": "disk of PostgreSQL full",
     "full-sqlite": "disk of SQLite full",
 }
-_BEFORE = 5.0
 _LONGEST = 120.0
 
 
@@ -58,12 +57,15 @@ class Load:
         Of the campaign; three judgments of every item.
     before : float
         For how many seconds people judge before something breaks.
+    processes : int
+        Of the server on PostgreSQL; on SQLite there is one.
     """
 
     people: int = 20
     think: tuple[float, float] = (0.5, 2.0)
     queries: int = 60
-    before: float = _BEFORE
+    before: float = 5.0
+    processes: int = 2
 
 
 @dataclass
@@ -157,7 +159,7 @@ def postgresql_faults(home: Path, faults: list[str], seconds: float, load: Load)
         if "full-postgresql" not in faults or not stack.enter_context(small_disk(disk, server.owner)):
             disk = None
         folder = stack.enter_context(make_campaign(home, "study", load, server.database("study", disk)))
-        address, _ = stack.enter_context(served(folder.path, 2))
+        address, _ = stack.enter_context(served(folder.path, load.processes))
 
         def restart() -> None:
             server.stop()

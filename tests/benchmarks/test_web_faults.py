@@ -9,7 +9,7 @@ from benchmarks.web import faults
 
 
 def test_a_cut_of_two_seconds_and_a_restart_of_the_database() -> None:
-    load = faults.Load(people=5, think=(0.1, 0.3), queries=10, before=1.0)
+    load = faults.Load(people=5, think=(0.1, 0.3), queries=10, before=1.0, processes=1)
     # Not a folder of pytest: the server of the database may run as another user.
     with tempfile.TemporaryDirectory(prefix="earmark-", ignore_cleanup_errors=True) as name:
         home = Path(name)
