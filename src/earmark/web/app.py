@@ -25,7 +25,7 @@ from earmark.store.usage import settle
 from earmark.store.worker import LAST_ESTIMATE, Worker
 from earmark.web import assessor, media_files, metrics, organiser, recruiting
 from earmark.web.context import WebCampaign
-from earmark.web.errors import ApiError, add_error_handlers
+from earmark.web.errors import ApiError, add_error_handlers, store_response
 from earmark.web.languages import page_language, varying
 from earmark.web.limits import SETTLE_EVERY, RateLimiter
 from earmark.web.responses import ProtectedResponses
@@ -85,12 +85,25 @@ def create_app(folder: CampaignFolder, *, worker: bool = True, secure: bool | No
     app.state.campaign = campaign
     app.state.limiter = RateLimiter()
     add_error_handlers(app)
+    app.add_exception_handler(StoreError, _on_store)
     for part in (router, assessor.router, media_files.router, organiser.router, recruiting.router, metrics.router):
         app.include_router(part)
     app.mount("/static", StaticFiles(directory=str(files("earmark.web") / "static")), name="static")
     app.add_middleware(ProtectedResponses)
     app.add_middleware(metrics.Observed)
     return app
+
+
+def _on_store(request: Request, error: Exception) -> Response:
+    """Say that the store is away: in words on a page that tries again by itself, as JSON to everybody else."""
+    said = store_response(error)
+    if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
+        return said
+    # The settings as they were read last: the store that would have newer ones is away.
+    language = page_language(request, campaign_of(request).opened.settings.pages.language)
+    page = assessor.message_page(language, "away", status=said.status_code)
+    page.headers["Refresh"] = page.headers["Retry-After"] = said.headers["Retry-After"]
+    return varying(page)
 
 
 async def _settle_limits(app: FastAPI) -> None:
