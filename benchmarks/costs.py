@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-import earmark
-
-SYSTEMS, DEPTH, JUDGED = 10, 10, 200
-QUERIES = (50, 400, 1600)
+SYSTEMS, DEPTH, POOL, JUDGED = 10, 10, 40, 200
+QUERIES = (50, 5000)
 COMMANDS = ("evaluate", "rank", "next")
 
 
@@ -47,16 +46,27 @@ class Cost:
 
 
 def write_collection(folder: Path, queries: int) -> int:
-    """Write runs, all judgments and a few of them; returns how many results there are."""
+    """Write runs, all judgments and a few of them; returns how many results there are.
+
+    Every query has a pool of documents of its own, with gains; a system ranks it by gain and noise, as skilled as it is.
+    """
     rng = np.random.default_rng(7)
-    made = earmark.synthetic_collection(
-        rng, systems=SYSTEMS, queries=queries, documents=20 * queries + 500, depth=DEPTH, scale=earmark.BROAD
-    )
-    earmark.write_runs(made.runs, folder / "runs.tsv")
-    frame = made.judgments.frame.select("query", "document", "gain")
-    frame.write_csv(folder / "all.csv")
-    frame.sample(min(JUDGED, frame.height), seed=1).write_csv(folder / "some.csv")
-    return int(made.runs.offsets[-1])
+    gains = rng.choice(3, size=(queries, POOL), p=(0.6, 0.25, 0.15))
+    noise = rng.normal(size=(SYSTEMS, queries, POOL)) * np.linspace(0.5, 2.0, SYSTEMS)[:, None, None]
+    lists = np.argsort(-(gains + noise), axis=2)[:, :, :DEPTH]
+    system, query, rank = (one.ravel() for one in np.indices(lists.shape))
+    document = query * POOL + lists.ravel()
+    runs = pl.DataFrame({"system": system, "query": query, "document": document, "rank": rank + 1})
+    names = {"system": "s", "query": "q", "document": "d"}
+    named = [pl.format("{}{}", pl.lit(letter), pl.col(name)).alias(name) for name, letter in names.items()]
+    runs = runs.with_columns(named)
+    runs.write_csv(folder / "runs.tsv", separator="\t")
+    found = runs.select("query", "document").unique(maintain_order=True)
+    number = found["document"].str.slice(1).cast(pl.Int64).to_numpy()
+    judgments = found.with_columns(gain=pl.Series(gains.ravel()[number]))
+    judgments.write_csv(folder / "all.csv")
+    judgments.sample(min(JUDGED, judgments.height), seed=1).write_csv(folder / "some.csv")
+    return runs.height
 
 
 def run(command: str, folder: Path, results: int) -> Cost:
