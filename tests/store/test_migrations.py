@@ -79,7 +79,7 @@ NEWER = {
     "earmark_invitations": ("role", "sitting"),
 }
 """The columns that came after the first version."""
-NEWER_TABLES = ("earmark_sessions", "earmark_sittings")
+NEWER_TABLES = ("earmark_sessions", "earmark_sittings", "earmark_usage")
 
 
 def test_the_newest_migration_is_the_version_of_the_tables() -> None:

@@ -614,6 +614,13 @@ def test_all_errors_have_one_shape(make_client: Make, monkeypatch: pytest.Monkey
     assert is_error(said, 503, "busy")
     assert "postgresql" not in said.text
     assert "retry-after" in said.headers
+    # Whoever opens a page reads it in words, and the page tries again by itself.
+    monkeypatch.setattr("earmark.web.assessor.link_of", away)
+    page = client.get(f"/judge/{who.token}", headers={"Accept": "text/html,*/*", "Accept-Language": "es"})
+    assert page.status_code == 503
+    assert "La prueba no está disponible en este momento" in page.text
+    assert "postgresql" not in page.text
+    assert int(page.headers["refresh"]) > 0
 
 
 # ---- reading changes nothing -----------------------------------------------------------------------------------------

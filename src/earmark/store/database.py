@@ -27,6 +27,8 @@ from sqlalchemy import event, exc
 
 from earmark.errors import InputError, MissingLibraryError, ParameterError, StoreError
 from earmark.store.database_files import cannot_change, lock_file, refuse_remote, removed_if_empty
+from earmark.store.silence import CLIENT_OPTIONS, SERVER_SETTINGS, watched_connector
+from earmark.store.versions import VERSION_OF_TABLES, OtherTablesError, check_tables
 
 T = TypeVar("T")
 
@@ -40,6 +42,9 @@ PATIENCE = 20.0
 # fifteen; whoever comes later waits for one. Writers wait for the lock of the campaign, so a few of them are enough:
 # the others leave their connections to readers.
 _KEPT, _MORE, _WRITERS = 10, 5, 4
+
+# States of SQL: no such table, no such column, and a prepared statement that gives other columns than before.
+_OTHER_TABLES = ("42P01", "42703", "0A000")
 
 
 class Database:
@@ -119,17 +124,24 @@ class Database:
                 max_overflow=_MORE,
                 pool_timeout=self.busy_seconds,
                 pool_pre_ping=True,
-                connect_args={"connect_timeout": 10, "application_name": "earmark"},
+                connect_args={"application_name": "earmark", **CLIENT_OPTIONS},
             )
+            connect = watched_connector()
         except ImportError:
             raise MissingLibraryError(
                 "a PostgreSQL store needs psycopg, which is not installed: pip install 'earmark[postgresql]'"
             ) from None
 
+        @event.listens_for(engine, "do_connect")
+        def _on_do_connect(_dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
+            return connect(*arguments, **options)
+
         @event.listens_for(engine, "connect")
         def _on_connect(connection: Any, _record: Any) -> None:
             # A server may be set to acknowledge before data are on disk.
             with connection.cursor() as cursor:
+                for statement in SERVER_SETTINGS:
+                    cursor.execute(statement)
                 cursor.execute("SET synchronous_commit TO on")
                 # Wait for others as long as SQLite does. A process that sleeps in the middle of a transaction, as on
                 # a laptop that was closed, is cut off, so that it does not keep everybody else waiting.
@@ -218,6 +230,9 @@ class Database:
             "malformed": "the file is damaged; restore a backup with 'earmark restore'",
             "no such table": "the store is not complete; restore a backup with 'earmark restore'",
         }
+        other = self._other_tables(error)
+        if other is not None:
+            return other
         missing = getattr(error.orig, "sqlstate", None) == "42P01"
         for words, remedy in known.items():
             if words in said.lower() or (missing and words == "no such table"):
@@ -229,6 +244,20 @@ class Database:
         if is_passing(error) or _is_about_connection(error):
             return StoreError(f"{self.shown}: the database cannot be reached ({said}); start it and try again")
         return error
+
+    def _other_tables(self, error: exc.DBAPIError) -> StoreError | None:
+        """Return what to say where a statement failed because a newer earmark has changed the tables; else None."""
+        state, said = getattr(error.orig, "sqlstate", None), str(error.orig).lower()
+        if state not in _OTHER_TABLES and not any(words in said for words in ("no such table", "no such column")):
+            return None
+        try:
+            with self.engine.connect() as connection:
+                check_tables(connection.execute(VERSION_OF_TABLES).scalar(), self.shown)
+        except OtherTablesError as other:
+            return other
+        except exc.DBAPIError:
+            return None
+        return None
 
     # ---- one process at a time ---------------------------------------------------------------------------------------
 
@@ -250,7 +279,10 @@ class Database:
         except exc.DBAPIError as error:
             raise self._in_words(error) from error
         with connection:
-            mine = bool(connection.execute(sa.select(sa.func.pg_try_advisory_lock(number))).scalar())
+            try:
+                mine = bool(connection.execute(sa.select(sa.func.pg_try_advisory_lock(number))).scalar())
+            except exc.DBAPIError as error:
+                raise self._in_words(error) from error
 
             def is_mine() -> bool:
                 nonlocal mine

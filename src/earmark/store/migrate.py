@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from earmark.errors import StoreError
 from earmark.store.database import BUSY_SECONDS, Database
 from earmark.store.schema import VERSION, VERSION_TABLE
+from earmark.store.versions import VERSION_OF_TABLES, lock_campaigns
 
 _HERE = Path(__file__).parent / "migrations"
 
@@ -26,7 +27,7 @@ def current_version(database: Database) -> str | None:
     def look(connection: sa.Connection) -> str | None:
         if not sa.inspect(connection).has_table(VERSION_TABLE):
             return None
-        found = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+        found = connection.execute(VERSION_OF_TABLES).scalar()
         return None if found is None else str(found)
 
     return database.read(look)
@@ -74,7 +75,7 @@ def migrate(database: Database, backup: Callable[[str], Any] | None = None, *, t
 
 
 def run(database: Database, command: str, to: str) -> None:
-    """Run one command of Alembic, all of it in one transaction.
+    """Run one command of Alembic, all of it in one transaction, while nobody else writes.
 
     Parameters
     ----------
@@ -88,6 +89,7 @@ def run(database: Database, command: str, to: str) -> None:
     config = configuration()
 
     def change(connection: sa.Connection) -> None:
+        lock_campaigns(connection)
         config.attributes["connection"] = connection
         getattr(commands, command)(config, to)
 

@@ -2,9 +2,9 @@
 
 ``events`` is the log of answers and the truth: rows are added and never changed, which triggers enforce. The tables
 ``campaigns``, ``people``, ``invitations``, ``sessions``, ``sittings`` and ``texts`` hold what is not for the log: the
-state of a campaign, who the assessors are, what they agreed to, and their paid work. All other tables are derived from
-the log, so that giving out a question and taking in an answer cost the same whether the log holds a thousand events or
-a million; :func:`earmark.store.rebuild.rebuild` makes them anew.
+state of a campaign, who the assessors are, what they agreed to, and their paid work; ``usage`` counts requests for
+minutes. All other tables are derived from the log, so that giving out a question and taking in an answer cost the same
+whether the log holds a thousand events or a million; :func:`earmark.store.rebuild.rebuild` makes them anew.
 
 Every table names the campaign, as one PostgreSQL database may hold several. Times are integers: microseconds since
 1970 in UTC, whatever the database and the clock's time zone.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-VERSION = "0003"
+VERSION = "0004"
 """The newest migration, so that opening a store of this version need not load Alembic."""
 
 VERSION_TABLE = "earmark_version"
@@ -239,8 +239,18 @@ estimates = sa.Table(
     sa.Column("body", sa.Text, comment="the whole of the newest, JSON; of earlier ones what the stop rule watched"),
 )
 
-DERIVED = (estimates, traps, assignments, questions, assessors)
-"""What can be made anew from the log."""
+usage = sa.Table(
+    "earmark_usage",
+    metadata,
+    _campaign(primary_key=True),
+    sa.Column("who", sa.String(64), primary_key=True, comment="a keyed hash of who asks"),
+    sa.Column("allowed", sa.Double, nullable=False, comment="requests that were still welcome at that time"),
+    sa.Column("time", _Moment, nullable=False),
+    sa.Column("full", _Moment, nullable=False, comment="when all is forgotten"),
+)
+
+DERIVED = (estimates, traps, assignments, questions, assessors, usage)
+"""What can be made anew from the log, or is forgotten within minutes."""
 
 KEPT = (campaigns, events, people, invitations, sessions, sittings, texts)
 """What a copy of a campaign has to hold."""

@@ -21,6 +21,7 @@ from earmark.data.log import SCHEMA, AnswerLog, Kind
 from earmark.errors import ParameterError, StoreError
 from earmark.store import schema
 from earmark.store.database import Database
+from earmark.store.versions import VERSION_OF_TABLES, check_tables
 
 T = TypeVar("T")
 
@@ -33,7 +34,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 # Statements of every call are built once: building them takes SQLAlchemy longer than SQLite takes to run them.
 _COUNTERS = ("next_sequence", "next_place", "last_time")
 _ROW = sa.select(schema.campaigns).where(schema.campaigns.c.id == sa.bindparam("of_campaign"))
-_LOCKED_ROW = _ROW.with_for_update()
+_TABLES = "version_of_tables"
+_LOCKED_ROW = _ROW.add_columns(VERSION_OF_TABLES.scalar_subquery().label(_TABLES)).with_for_update(of=schema.campaigns)
 _COUNT_ON = (
     sa.update(schema.campaigns)
     .where(schema.campaigns.c.id == sa.bindparam("of_campaign"))
@@ -238,10 +240,18 @@ class Store:
     # ---- transactions ------------------------------------------------------------------------------------------------
 
     def write(self, function: Callable[[Change], T]) -> T:
-        """Run a function in a transaction that holds the lock of the campaign."""
+        """Run a function in a transaction that holds the lock of the campaign.
+
+        Raises
+        ------
+        StoreError
+            If the campaign has moved, or the tables are not those that this program knows.
+        """
 
         def transaction(connection: sa.Connection) -> T:
-            change = Change(connection, self._row(connection, lock=True), self.clock())
+            row = self._row(connection, lock=True)
+            check_tables(row.pop(_TABLES), self.database.shown)
+            change = Change(connection, row, self.clock())
             if change.row["state"] == "moved":
                 raise StoreError(f"{self.database.shown}: the campaign has moved to {change.row['reason']}")
             result = function(change)

@@ -30,6 +30,7 @@ from earmark.store.schema import assignments, estimates, questions
 from earmark.store.store import Change
 from earmark.store.stored import AnyStored, StoredCampaign, StoredPairCampaign, read_stored
 from earmark.store.summaries import summary_of
+from earmark.store.versions import VERSION_OF_TABLES, check_tables
 
 _log = logging.getLogger("earmark.worker")
 
@@ -72,8 +73,11 @@ class Worker:
                     while not stopped.is_set() and is_mine():
                         self.look()
                         stopped.wait(self.every)
+                # Another process goes on from here: what this one knows would grow old.
+                self.campaign = None
             except StoreError as error:
                 # The database is away: it is tried again, and the pages say so themselves.
+                self.campaign = None
                 self._note(error)
             except Exception as error:
                 # A mistake of ours: it is tried again, and questions go on meanwhile.
@@ -146,6 +150,8 @@ class Worker:
     def _waiting(self, connection: sa.Connection) -> tuple[int, bool]:
         """Return how many proposals wait, and whether a lease has ended."""
         table, given, campaign = questions.c, assignments.c, self.folder.store.campaign
+        # A newer program may have changed the tables: it computes estimates from then on.
+        check_tables(connection.execute(VERSION_OF_TABLES).scalar(), self.folder.store.database.shown)
         fresh = sa.select(sa.func.count()).where(table.campaign == campaign, table.tier == FRESH)
         over = sa.and_(given.campaign == campaign, given.state == "out", given.expires <= self.folder.store.clock())
         ended = connection.execute(sa.select(given.id).where(over).limit(1)).first() is not None

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib.resources import files
 from types import FrameType
 from typing import Annotated
@@ -18,14 +18,16 @@ from starlette.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 
 from earmark._version import __version__
+from earmark.errors import StoreError
 from earmark.store.folder import CampaignFolder
 from earmark.store.signing_in import SECONDS, close_session, open_session
+from earmark.store.usage import settle
 from earmark.store.worker import LAST_ESTIMATE, Worker
 from earmark.web import assessor, media_files, metrics, organiser, recruiting
 from earmark.web.context import WebCampaign
-from earmark.web.errors import ApiError, add_error_handlers
+from earmark.web.errors import ApiError, add_error_handlers, store_response
 from earmark.web.languages import page_language, varying
-from earmark.web.limits import RateLimiter
+from earmark.web.limits import SETTLE_EVERY, RateLimiter
 from earmark.web.responses import ProtectedResponses
 from earmark.web.security import campaign_of, cookie_name, refuse_other_sites, session_token
 
@@ -57,10 +59,12 @@ def create_app(folder: CampaignFolder, *, worker: bool = True, secure: bool | No
         # Every request waits for the store in a thread of its own.
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
         running = None if campaign.worker is None else campaign.worker.start()
+        settling = asyncio.create_task(_settle_limits(app))
         try:
             with _ending_streams(app):
                 yield
         finally:
+            settling.cancel()
             if running is not None:
                 thread, stopped = running
                 stopped.set()
@@ -81,12 +85,38 @@ def create_app(folder: CampaignFolder, *, worker: bool = True, secure: bool | No
     app.state.campaign = campaign
     app.state.limiter = RateLimiter()
     add_error_handlers(app)
+    app.add_exception_handler(StoreError, _on_store)
     for part in (router, assessor.router, media_files.router, organiser.router, recruiting.router, metrics.router):
         app.include_router(part)
     app.mount("/static", StaticFiles(directory=str(files("earmark.web") / "static")), name="static")
     app.add_middleware(ProtectedResponses)
     app.add_middleware(metrics.Observed)
     return app
+
+
+def _on_store(request: Request, error: Exception) -> Response:
+    """Say that the store is away: in words on a page that tries again by itself, as JSON to everybody else."""
+    said = store_response(error)
+    if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
+        return said
+    # The settings as they were read last: the store that would have newer ones is away.
+    language = page_language(request, campaign_of(request).opened.settings.pages.language)
+    page = assessor.message_page(language, "away", status=said.status_code)
+    page.headers["Refresh"] = page.headers["Retry-After"] = said.headers["Retry-After"]
+    return varying(page)
+
+
+async def _settle_limits(app: FastAPI) -> None:
+    """Settle with the other processes, every second, how often somebody may still ask."""
+    campaign: WebCampaign = app.state.campaign
+    while True:
+        await asyncio.sleep(SETTLE_EVERY)
+        limiter: RateLimiter = app.state.limiter
+        spent = limiter.unsettled()
+        if spent:
+            # The store may be away: then every process counts for itself until it is back.
+            with suppress(StoreError):
+                limiter.settle(spent, await anyio.to_thread.run_sync(settle, campaign.store, spent))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from earmark.errors import EarmarkError, ParameterError, StoreError
+from earmark.errors import EarmarkError, ParameterError
 
 _log = logging.getLogger("earmark.web")
 
@@ -77,7 +77,6 @@ def add_error_handlers(app: FastAPI) -> None:
     handlers: dict[Any, Handler] = {
         HTTPException: _on_http,
         RequestValidationError: _on_invalid,
-        StoreError: _on_store,
         EarmarkError: _on_earmark,
     }
     for kind, handler in handlers.items():
@@ -100,7 +99,8 @@ def _on_invalid(_: Request, error: Exception) -> Response:
     return error_response(422, f"{place}: {str(first['msg'])[:_SHOWN_INPUT]}")
 
 
-def _on_store(_: Request, error: Exception) -> Response:
+def store_response(error: Exception) -> Response:
+    """Return what is said while the store is away."""
     _log.error("store: %s", error)
     return error_response(
         503, "the answers cannot be stored at the moment: try again in a minute", **{"Retry-After": "5"}

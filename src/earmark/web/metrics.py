@@ -27,6 +27,7 @@ from earmark.errors import StoreError
 from earmark.store.schema import assignments, campaigns, estimates, questions
 from earmark.store.status import count_questions
 from earmark.store.store import Store
+from earmark.store.versions import VERSION_OF_TABLES, check_tables
 from earmark.web.context import WebCampaign
 from earmark.web.errors import error_response, route_of
 from earmark.web.security import campaign_of, organiser
@@ -56,11 +57,15 @@ _MOST_LOOKING = 4
 async def health(request: Request) -> Response:
     """Tell whether the app and its store work."""
     store, found = campaign_of(request).store, None
-    query = sa.select(campaigns.c.state).where(campaigns.c.id == store.campaign)
+    tables = VERSION_OF_TABLES.scalar_subquery()
+    query = sa.select(campaigns.c.state, tables).where(campaigns.c.id == store.campaign)
 
     def look() -> str | None:
         try:
-            return str(store.database.read(lambda connection: connection.execute(query).scalar(), patience=0))
+            row = store.database.read(lambda connection: connection.execute(query).one(), patience=0)
+            # A process that knows other tables cannot take in answers: a proxy has to ask another one.
+            check_tables(row[1], store.database.shown)
+            return str(row[0])
         except StoreError:
             return None
 
@@ -70,7 +75,7 @@ async def health(request: Request) -> Response:
     with anyio.move_on_after(HEALTHY_WITHIN):
         found = await anyio.to_thread.run_sync(look, abandon_on_cancel=True, limiter=state.looking)
     if found is None:
-        return error_response(503, "the store cannot be reached")
+        return error_response(503, "the store cannot be reached, or a newer earmark has changed its tables")
     return Response(json.dumps({"status": "ok", "state": found}), media_type="application/json")
 
 

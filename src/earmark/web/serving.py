@@ -28,6 +28,8 @@ _FOLDER, _LOGS, _ESTIMATES = "EARMARK_SERVED_FOLDER", "EARMARK_LOGS", "EARMARK_E
 _GRACE = 10
 # The thread that makes estimates lets requests through every so many seconds.
 _SWITCH = 0.001
+PATIENCE = 8.0
+"""For how many seconds a request tries to reach a database that is away; a page waits for 15 and asks again."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -81,6 +83,7 @@ def serve(serving: Serving) -> None:
     sys.setswitchinterval(_SWITCH)
     if serving.workers == 1:
         with CampaignFolder.open(serving.folder) as folder:
+            folder.store.database.patience = PATIENCE
             from earmark.web.app import create_app
 
             uvicorn.run(create_app(folder), **options)
@@ -113,7 +116,9 @@ def app_of_environment() -> FastAPI:
     end_with_parent()
     set_up_logs(os.environ.get(_LOGS, "text"))
     sys.setswitchinterval(_SWITCH)
-    return create_app(CampaignFolder.open(folder), worker=_ESTIMATES not in os.environ)
+    opened = CampaignFolder.open(folder)
+    opened.store.database.patience = PATIENCE
+    return create_app(opened, worker=_ESTIMATES not in os.environ)
 
 
 def set_up_logs(how: str) -> None:
