@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csc_array, issparse
 
 from earmark.beliefs.beliefs import Beliefs, Weights, levels_of
 from earmark.beliefs.effects import EffectModel, Observations, Posterior
@@ -28,7 +28,8 @@ from earmark.beliefs.level_distributions import (
     within_scale,
 )
 from earmark.beliefs.lookahead import CorrelatedLookahead
-from earmark.data.arrays import Bools, Floats
+from earmark.beliefs.scan import CorrelatedScan, central_variance
+from earmark.data.arrays import Bools, Floats, Ints
 
 _LEAST = 1e-9
 
@@ -88,31 +89,40 @@ class CorrelatedBeliefs(Beliefs):
     @cached_property
     def mean(self) -> Floats:
         """The expected gain of every item, within the scale."""
-        believed = within_scale(self.posterior.mean.mean(axis=0)) * self._top
+        believed = within_scale(self.posterior.average[0]) * self._top
         return np.where(self.certain, self.judged_gain, believed)
 
     @cached_property
     def linear_mean(self) -> Floats:
         """The expected gain of every item by the linear model, which may lie outside the scale."""
-        return np.where(self.certain, self.judged_gain, self.posterior.mean.mean(axis=0) * self._top)
+        return np.where(self.certain, self.judged_gain, self.posterior.average[0] * self._top)
 
     @cached_property
     def variance(self) -> Floats:
         """The variance of every item's gain: given the most probable variances, and that of the mean over others."""
-        spread = self._bare_lookahead.variance + self.posterior.mean.var(axis=0)
+        spread = central_variance(self.central) + self.posterior.average[1]
         return np.where(self.certain, 0.0, spread) * self._top**2
 
     def sums(self, weights: Weights) -> tuple[Floats, Floats]:
         """Return mean and covariance of weighted sums for every draw, shapes (draws, rows) and (draws, rows, rows)."""
-        dense = _dense(weights)
-        if np.all(np.any(dense[:, ~self.certain] != 0, axis=1)):
+        columns, certain = self.model.columns(weights), self.certain
+        # What is certain has no part in covariances, not even by rounding errors.
+        if issparse(columns):
+            open_part = csc_array(
+                (columns.data * np.repeat(~certain, np.diff(columns.indptr)), columns.indices, columns.indptr),
+                shape=columns.shape,
+            )
+            all_open = bool(np.all(np.bincount(columns.indices, open_part.data != 0, minlength=columns.shape[0]) > 0))
+        else:
+            open_part = np.where(certain, 0.0, columns)
+            all_open = bool(np.all(np.any(open_part != 0, axis=1)))
+        if all_open:
             # Every sum is uncertain: what rounding leaves of its certain part is nothing beside that. The weights are
             # passed on as they are, so that what depends on them alone is worked out once.
-            mean, covariance = self.posterior.sums(dense)
+            mean, covariance = self.posterior.sums(columns)
             return mean * self._top, covariance * self._top**2
-        # What is certain has no part in covariances, not even by rounding errors.
-        mean, covariance = self.posterior.sums(np.where(self.certain, 0.0, dense))
-        known = dense @ np.where(self.certain, self.judged_gain, 0.0)
+        mean, covariance = self.posterior.sums(open_part)
+        known = columns @ np.where(certain, self.judged_gain, 0.0)
         return known + mean * self._top, covariance * self._top**2
 
     def quadratic(self, weights: Weights) -> Floats:
@@ -122,19 +132,24 @@ class CorrelatedBeliefs(Beliefs):
         total: Floats = covariance.mean(axis=0) + apart.T @ apart / len(mean)
         return total
 
-    @cached_property
-    def _bare_lookahead(self) -> CorrelatedLookahead:
-        return CorrelatedLookahead(self.central, np.zeros((0, self.n_items)))
-
     def lookahead(self, weights: Weights) -> CorrelatedLookahead:
         """Return what every judgment would teach, for the most probable variances; gains as shares of the top."""
         return CorrelatedLookahead(self.central, _dense(weights) * self._top)
+
+    def scan(self, weights: Weights, assumed: Ints) -> CorrelatedScan:
+        """Return what every judgment would teach, one stretch of items after the other."""
+        central = self.central
+        if assumed.size:
+            # What is judged hypothetically changes variances only, whatever its gain.
+            more = Observations.exact(self.model, assumed, self.model.prior_mean[assumed])
+            central = Posterior(self.model, self.observed.with_more(more), self.variances[None], previous=central)
+        return CorrelatedScan(central, self.model.columns(weights), self._top)
 
     def level_probabilities(self, levels: Floats) -> Floats:
         """Return the probability of levels for every item; judged ones are as good as certain."""
         shares = levels / self._top
         use = level_use(self.observed.value, shares, expected=self._expected_use(shares))
-        mean, variance = self.posterior.mean.mean(axis=0), self.variance / self._top**2
+        mean, variance = self.posterior.average[0], self.variance / self._top**2
         return level_distributions(mean, variance, levels=shares, use=use)
 
     def _expected_use(self, levels: Floats) -> Floats | None:
@@ -142,7 +157,7 @@ class CorrelatedBeliefs(Beliefs):
 
     def leave_one_out(self) -> Floats:
         """Return the mean of every item, that of a judged one as predicted from all other judgments."""
-        predicted = self.posterior.mean.mean(axis=0)
+        predicted = self.posterior.average[0]
         own = self.central.leave_one_out()[0]
         count = np.bincount(self.observed.item, minlength=self.n_items)
         total = np.bincount(self.observed.item, own, minlength=self.n_items)
@@ -153,7 +168,7 @@ class CorrelatedBeliefs(Beliefs):
     def _on_scale(self) -> BoundedNormal:
         levels = drawn_levels(levels_of(self.scale) / self._top)
         use = level_use(self.observed.value, levels, expected=self._expected_use(levels))
-        mean, variance = self.posterior.mean.mean(axis=0), self.variance / self._top**2
+        mean, variance = self.posterior.average[0], self.variance / self._top**2
         return fit_bounded(mean, variance, levels=levels, use=use)
 
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
@@ -166,7 +181,7 @@ class CorrelatedBeliefs(Beliefs):
         What items have in common counts for more, and what is their own for less, than in the normal variables of the
         model: as much as it takes for levels to have the covariances that the model believes in.
         """
-        bounded, mean = self._on_scale, self.posterior.mean.mean(axis=0)
+        bounded, mean = self._on_scale, self.posterior.average[0]
         variance = self.variance / self._top**2
         observed = np.isin(np.arange(self.n_items), self.observed.item)
         own_variance = np.where(observed, 0.0, self.model.own @ self.variances)
