@@ -5,11 +5,11 @@ and a matrix :math:`L` that says how much each pair of systems counts (:class:`D
 changes :math:`c_i`, :math:`Var[G_i]` and :math:`L`.
 
 On a large collection it would take far too long to work out all priorities again for every item of a batch. There, they
-are worked out once for all items, stretch by stretch, and the batch is chosen among the few thousand items of highest
-priority, exactly as on a small collection. When the best of them falls below the best of those left out, all priorities
-are worked out again, given the items chosen so far. This gives the same batch as going through all items every time,
-unless the priority of an item that was left out has risen meanwhile: it can, as doubt counts relative to a variance that
-falls, but a batch changes the variances of a large collection by next to nothing.
+are worked out for all items, stretch by stretch, before the first item is chosen and after 1, 8, 64, 512, … items. In
+between, items are chosen among the few thousand of highest priority, exactly as on a small collection. The first items
+of a batch change the priorities of all others by most, as they tell about what all items share; later ones change
+little but the priorities of items that are near to them, which are among the few thousand as well. A test holds what
+such a batch takes off the doubts against what choosing among all items takes off.
 """
 
 from __future__ import annotations
@@ -32,8 +32,13 @@ Aim = Literal["pairs", "top", "absolute"]
 _GONE = 1e-12
 # Priorities that differ by less are meant to be the same.
 _SAME = 1e-9
-# On a large collection, a batch is chosen among so many items for each that is wanted, and among so many at least.
+# Where more numbers than this would be worked out for a batch (systems × items, for each of its items), items are chosen
+# among some.
+_MOST_WORK = 1 << 30
+# A batch is chosen among so many items for each that is wanted, and among so many at least.
 _FOR_EACH, _AT_LEAST = 8, 4096
+# All priorities are worked out again whenever the batch has become so many times larger.
+_GROWTH = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,25 +139,22 @@ class Chooser:
         self._ahead.condition_on(item)
         self._open[item] = False
 
-    def greedy(self, n: int, least: float = 0.0) -> tuple[list[int], list[float]]:
-        """Take the item of highest priority, again and again, while it is above 0 and not below `least`."""
+    def greedy(self, n: int) -> tuple[list[int], list[float]]:
+        """Take the item of highest priority, again and again; chance decides among equals."""
         items: list[int] = []
         heights: list[float] = []
         for _ in range(n):
             priority = self.priorities()
             item = _highest(priority, self._tie_break)
-            if priority[item] <= 0 or priority[item] < least * (1.0 - _SAME):
+            if priority[item] <= 0:
                 break
             items.append(item)
             heights.append(float(priority[item]))
             self.take(item)
         return items, heights
 
-    def by_query(self, n: int, least: float = 0.0) -> tuple[list[int], list[float]]:
-        """Take items of the query that teaches most, until the batch or what it has to teach runs out.
-
-        Queries whose priorities add up to less than `least` are left alone.
-        """
+    def by_query(self, n: int) -> tuple[list[int], list[float]]:
+        """Take items of the query that teaches most, until the batch or what it has to teach runs out."""
         items: list[int] = []
         heights: list[float] = []
         n_queries = int(self._query.max(initial=0)) + 1
@@ -160,7 +162,7 @@ class Chooser:
             priority = self.priorities()
             worth = np.bincount(self._query, np.maximum(priority, 0.0), minlength=n_queries)
             query = int(np.argmax(worth))
-            if worth[query] <= 0 or worth[query] < least * (1.0 - _SAME):
+            if worth[query] <= 0:
                 break
             typical = priority[(self._query == query) & self._open].mean()
             while len(items) < n:
@@ -207,7 +209,8 @@ def choose(
     assert beliefs is not None
     # What is being judged will be known by the time that what is proposed now is.
     waiting = np.flatnonzero(state.judged & ~beliefs.judged)
-    if state.weights.shape[0] * state.weights.shape[1] > LARGE:
+    size = state.weights.shape[0] * state.weights.shape[1]
+    if size > LARGE or size * n > _MOST_WORK:
         scan = beliefs.scan(state.weights, waiting)
         if scan is not None:
             return _choose_from_many(scan, state, doubts, n, tie_break, waiting, group_by_query=group_by_query)
@@ -229,26 +232,27 @@ def _choose_from_many(
     *,
     group_by_query: bool,
 ) -> tuple[Ints, Floats]:
-    """Choose a batch among the items of highest priority, and scan again once others may be better."""
+    """Choose a batch among the items of highest priority, which are found again as the batch grows."""
     assert state.beliefs is not None
     still_open, query = ~state.judged, state.collection.item_query
     chosen: list[int] = []
     heights: list[float] = []
     while len(chosen) < n:
+        until = min(max(len(chosen) * _GROWTH, 1), n)
         priority = _scanned_priorities(scan, doubts, still_open)
-        room = max(_FOR_EACH * (n - len(chosen)), _AT_LEAST)
-        few, outside = _best_queries(priority, query, room) if group_by_query else _best_items(priority, room)
+        room = max(_FOR_EACH * (until - len(chosen)), _AT_LEAST)
+        few = _best_queries(priority, query, room) if group_by_query else _best_items(priority, room)
         if not few.size:
             break
         chooser = Chooser(doubts, scan.narrowed(few), query[few], still_open[few], tie_break[few])
         take = chooser.by_query if group_by_query else chooser.greedy
-        items, found = take(n - len(chosen), outside)
-        if not items:
-            break
+        items, found = take(until - len(chosen))
         chosen += few[items].tolist()
         heights += found
         still_open[chosen] = False
-        if len(chosen) < n:
+        if len(chosen) < until:
+            break
+        if until < n:
             again = state.beliefs.scan(state.weights, np.concatenate((waiting, np.array(chosen, dtype=np.int64))))
             assert again is not None
             scan = again
@@ -264,20 +268,16 @@ def _scanned_priorities(scan: Scan, doubts: Doubts, still_open: Bools) -> Floats
     return np.where(still_open, priority, 0.0)
 
 
-def _best_items(priority: Floats, room: int) -> tuple[Ints, float]:
-    """Return the items of highest priority, ascending, and the highest priority of the others."""
-    if priority.size <= room:
-        return np.flatnonzero(priority > 0), 0.0
-    order = np.argpartition(-priority, room)
-    best = order[:room]
-    return np.sort(best[priority[best] > 0]), float(priority[order[room]])
+def _best_items(priority: Floats, room: int) -> Ints:
+    """Return the items of highest priority, ascending; none without any."""
+    best = np.argpartition(-priority, room)[:room] if priority.size > room else np.arange(priority.size)
+    return np.sort(best[priority[best] > 0])
 
 
-def _best_queries(priority: Floats, query: Ints, room: int) -> tuple[Ints, float]:
-    """Return the items of the queries that teach most, ascending, and how much the best of the others teaches."""
+def _best_queries(priority: Floats, query: Ints, room: int) -> Ints:
+    """Return the items of the queries that teach most, ascending."""
     worth = np.bincount(query, priority)
     order = np.argsort(-worth, kind="stable")
     size = np.cumsum(np.bincount(query, minlength=worth.size)[order])
-    count = min(int(np.searchsorted(size, room)) + 1, order.size)
-    items = np.flatnonzero(np.isin(query, order[:count]) & (priority > 0))
-    return items, float(worth[order[count]]) if count < order.size else 0.0
+    best = order[: int(np.searchsorted(size, room)) + 1]
+    return np.flatnonzero(np.isin(query, best) & (priority > 0))
