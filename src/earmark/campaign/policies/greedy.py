@@ -4,12 +4,16 @@ The priority of item i is :math:`c_i^T L\, c_i / Var[G_i]`, with the covariances
 and a matrix :math:`L` that says how much each pair of systems counts (:class:`Doubts`). Every hypothetical judgment
 changes :math:`c_i`, :math:`Var[G_i]` and :math:`L`.
 
-On a large collection it would take far too long to work out all priorities again for every item of a batch. There, they
-are worked out for all items, stretch by stretch, before the first item is chosen and after 1, 8, 64, 512, … items. In
-between, items are chosen among the few thousand of highest priority, exactly as on a small collection. The first items
-of a batch change the priorities of all others by most, as they tell about what all items share; later ones change
-little but the priorities of items that are near to them, which are among the few thousand as well. A test holds what
-such a batch takes off the doubts against what choosing among all items takes off.
+On a large collection it would take far too long to work out all priorities again for every item of a batch. There, a
+batch is chosen in the same way among some thousands of items: all items of queries that are drawn, as queries have
+much the same to teach (as in [1]_), and the items of highest priority of all. The latter are found stretch by stretch
+before the first item is chosen and again after 1, 32, 1024, … items, so that what only few queries can tell is not
+missed. A test holds what such a batch takes off the doubts against what choosing among all items takes off.
+
+References
+----------
+.. [1] B. Mirzasoleiman, A. Badanidiyuru, A. Karbasi, J. Vondrák, A. Krause (2015). Lazier than lazy greedy. Proc. AAAI
+   Conference on Artificial Intelligence, 1812-1818.
 """
 
 from __future__ import annotations
@@ -35,10 +39,12 @@ _SAME = 1e-9
 # Where more numbers than this would be worked out for a batch (systems × items, for each of its items), items are chosen
 # among some.
 _MOST_WORK = 1 << 30
-# A batch is chosen among so many items for each that is wanted, and among so many at least.
-_FOR_EACH, _AT_LEAST = 8, 4096
+# A batch is then chosen among the best items, and among all items of some queries: of so many items for each that is
+# wanted, and of so many at least.
+_BEST = 4096
+_FOR_EACH, _AT_LEAST = 32, 16384
 # All priorities are worked out again whenever the batch has become so many times larger.
-_GROWTH = 8
+_GROWTH = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +246,10 @@ def _choose_from_many(
     while len(chosen) < n:
         until = min(max(len(chosen) * _GROWTH, 1), n)
         priority = _scanned_priorities(scan, doubts, still_open)
+        best = _best_queries(priority, query, _BEST) if group_by_query else _best_items(priority, _BEST)
         room = max(_FOR_EACH * (until - len(chosen)), _AT_LEAST)
-        few = _best_queries(priority, query, room) if group_by_query else _best_items(priority, room)
+        few = np.union1d(best, _sampled_queries(query, tie_break, room))
+        few = few[priority[few] > 0]
         if not few.size:
             break
         chooser = Chooser(doubts, scan.narrowed(few), query[few], still_open[few], tie_break[few])
@@ -281,3 +289,12 @@ def _best_queries(priority: Floats, query: Ints, room: int) -> Ints:
     size = np.cumsum(np.bincount(query, minlength=worth.size)[order])
     best = order[: int(np.searchsorted(size, room)) + 1]
     return np.flatnonzero(np.isin(query, best) & (priority > 0))
+
+
+def _sampled_queries(query: Ints, number: Floats, room: int) -> Ints:
+    """Return the items of some queries: those whose first item has the lowest random number, while there is room."""
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    size = np.diff(starts, append=query.size)
+    order = np.argsort(number[starts], kind="stable")
+    taken = np.sort(order[: int(np.searchsorted(np.cumsum(size[order]), room)) + 1])
+    return np.repeat(starts[taken] - np.cumsum(size[taken]) + size[taken], size[taken]) + np.arange(size[taken].sum())
