@@ -29,6 +29,7 @@ from earmark.beliefs.level_distributions import (
 )
 from earmark.beliefs.lookahead import CorrelatedLookahead
 from earmark.beliefs.scan import CorrelatedScan, central_variance
+from earmark.beliefs.stretches import Columns
 from earmark.data.arrays import Bools, Floats, Ints
 
 _LEAST = 1e-9
@@ -106,22 +107,13 @@ class CorrelatedBeliefs(Beliefs):
     def sums(self, weights: Weights) -> tuple[Floats, Floats]:
         """Return mean and covariance of weighted sums for every draw, shapes (draws, rows) and (draws, rows, rows)."""
         columns, certain = self.model.columns(weights), self.certain
-        # What is certain has no part in covariances, not even by rounding errors.
-        if issparse(columns):
-            open_part = csc_array(
-                (columns.data * np.repeat(~certain, np.diff(columns.indptr)), columns.indices, columns.indptr),
-                shape=columns.shape,
-            )
-            all_open = bool(np.all(np.bincount(columns.indices, open_part.data != 0, minlength=columns.shape[0]) > 0))
-        else:
-            open_part = np.where(certain, 0.0, columns)
-            all_open = bool(np.all(np.any(open_part != 0, axis=1)))
-        if all_open:
+        if np.all(_any_of(columns, ~certain)):
             # Every sum is uncertain: what rounding leaves of its certain part is nothing beside that. The weights are
             # passed on as they are, so that what depends on them alone is worked out once.
             mean, covariance = self.posterior.sums(columns)
             return mean * self._top, covariance * self._top**2
-        mean, covariance = self.posterior.sums(open_part)
+        # What is certain has no part in covariances, not even by rounding errors.
+        mean, covariance = self.posterior.sums(_without(columns, certain))
         known = columns @ np.where(certain, self.judged_gain, 0.0)
         return known + mean * self._top, covariance * self._top**2
 
@@ -208,3 +200,19 @@ class CorrelatedBeliefs(Beliefs):
 def _dense(weights: Weights) -> Floats:
     dense: Any = weights.toarray() if issparse(weights) else weights
     return np.asarray(dense, dtype=np.float64)
+
+
+def _any_of(weights: Columns, items: Bools) -> Bools:
+    """Tell which weighted sums depend on any of some items, shape (sums,)."""
+    if isinstance(weights, np.ndarray):
+        return np.asarray(np.any(weights[:, items] != 0, axis=1))
+    rows = weights.indices if items.all() else weights.indices[np.repeat(items, np.diff(weights.indptr))]
+    return np.asarray(np.bincount(rows, minlength=weights.shape[0]) > 0)
+
+
+def _without(weights: Columns, items: Bools) -> Columns:
+    """Return weights in which some items have none."""
+    if isinstance(weights, np.ndarray):
+        return np.where(items, 0.0, weights)
+    left = weights.data * np.repeat(~items, np.diff(weights.indptr))
+    return csc_array((left, weights.indices, weights.indptr), shape=weights.shape)

@@ -36,8 +36,7 @@ Aim = Literal["pairs", "top", "absolute"]
 _GONE = 1e-12
 # Priorities that differ by less are meant to be the same.
 _SAME = 1e-9
-# Where more numbers than this would be worked out for a batch (systems × items, for each of its items), items are chosen
-# among some.
+# Where more numbers than this would be worked out for a batch (systems × items for each item), it is chosen among some.
 _MOST_WORK = 1 << 30
 # A batch is then chosen among the best items, and among all items of some queries: of so many items for each that is
 # wanted, and of so many at least.
