@@ -7,7 +7,6 @@ three hundred documents are pooled per query.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -79,7 +78,7 @@ def make(folder: Path, *, queries: int, systems: int, seed: int = 0) -> None:
         }
     ).write_parquet(temporary / "judgments.parquet")
     shutil.rmtree(folder, ignore_errors=True)
-    os.replace(temporary, folder)
+    temporary.replace(folder)
 
 
 def _names(letter: str, count: int) -> pl.Series:

@@ -212,8 +212,9 @@ class LinearEstimator:
             scores, differences = Moments.exact(mean, variance), Moments.exact(difference, spread)
         else:
             # Where nothing is open, what is left of a variance is rounding errors.
-            still_open = weights.add_up(abs(weights.rows), (~beliefs.certain).astype(np.float64)).sum(axis=0) > 0
-            scores, differences = self._mixed(beliefs, mean, difference, *weights.split(still_open))
+            left = weights.add_up(abs(weights.rows), (~beliefs.certain).astype(np.float64)).sum(axis=0)
+            open_scores, open_pairs = weights.split(left)
+            scores, differences = self._mixed(beliefs, mean, difference, open_scores > 0, open_pairs > 0)
         return Estimates.of(
             self.collection, self.measure, scores, differences, identical=weights.identical, judged=beliefs.n_judged
         )
@@ -221,13 +222,23 @@ class LinearEstimator:
     def _estimate_large(self, beliefs: Beliefs) -> Estimates:
         """Estimate from sums over all queries alone."""
         a, b = all_pairs(len(self.collection.systems))
-        mean = np.asarray(self.sparse_weights @ beliefs.mean)
+        mean = self._query_means(beliefs.mean).sum(axis=0) / len(self.collection.queries)
         difference = without_noise(mean[a] - mean[b], mean)
         uncertain, undecided = _open_sums(self.sparse_weights, ~beliefs.certain, a, b)
         scores, differences = self._mixed(beliefs, mean, difference, uncertain, undecided)
         return Estimates.of(
             self.collection, self.measure, scores, differences, identical=self._identical, judged=beliefs.n_judged
         )
+
+    def _query_means(self, gains: Floats) -> Floats:
+        """Return the scores of all systems for every query, shape (queries, systems)."""
+        ranks, query, n_queries = self.collection.ranks, self.collection.item_query, len(self.collection.queries)
+        scores = np.empty((n_queries, ranks.shape[0]))
+        for system, (first, last) in enumerate(pairwise(ranks.indptr)):
+            items = ranks.indices[first:last]
+            weights = rank_weights(self.measure, ranks.data[first:last], self.scale)
+            scores[:, system] = np.bincount(query[items], weights * gains[items], minlength=n_queries)
+        return scores
 
     @cached_property
     def _identical(self) -> NDArray[np.bool_]:

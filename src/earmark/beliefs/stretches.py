@@ -22,7 +22,7 @@ STRETCH = 1 << 14
 LARGE = 1 << 24
 """Matrices with more entries are made stretch by stretch, or kept sparse."""
 
-Columns = Floats | csc_array[Any, tuple[int, int]]
+Columns = Floats | csc_array[Any]
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,16 @@ def by_column(weights: Any) -> Columns:
         return np.asarray(weights, dtype=np.float64)
     if isinstance(weights, csc_array):
         return weights
-    if weights.shape[0] * weights.shape[1] <= LARGE:
-        return np.asarray(weights.toarray(), dtype=np.float64)
-    return csc_array(weights)
+    sparse: Any = weights
+    if sparse.shape[0] * sparse.shape[1] <= LARGE:
+        return np.asarray(sparse.toarray(), dtype=np.float64)
+    columns: csc_array[Any] = sparse.tocsc()
+    return columns
 
 
 def dense_columns(weights: Columns, items: slice) -> Floats:
     """Return consecutive columns of weights, shape (sums, items of the slice)."""
-    if not issparse(weights):
+    if isinstance(weights, np.ndarray):
         dense: Floats = weights[:, items]
         return dense
     first, last = weights.indptr[items.start], weights.indptr[items.stop]

@@ -82,23 +82,23 @@ class _SharedRows:
 
     def __init__(self, make: Callable[[slice], Floats], offsets: Ints, columns: int) -> None:
         self._make, self._stretches = make, query_stretches(offsets)
+        self._starts = np.array([stretch.items.start for stretch in self._stretches], dtype=np.int64)
         self.shape: tuple[int, ...] = (int(offsets[-1]), columns)
 
     def __getitem__(self, index: Any) -> Floats:
         if isinstance(index, slice):
             start, stop, _ = index.indices(self.shape[0])
+            first, last = np.searchsorted(self._starts, (start, max(stop - 1, start)), side="right")
             parts = [
                 self._make(slice(max(start, one.items.start), min(stop, one.items.stop)))
-                for one in self._stretches
-                if one.items.start < stop and one.items.stop > start
+                for one in self._stretches[max(first - 1, 0) : last]
             ]
-            return np.concatenate(parts) if parts else np.zeros((0, self.shape[1]))
+            return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros((0, self.shape[1]))])
         items = np.asarray(index, dtype=np.int64)
-        rows = np.empty((items.size, self.shape[1]))
-        for one in self._stretches:
-            here = np.flatnonzero((items >= one.items.start) & (items < one.items.stop))
-            if here.size:
-                rows[here] = self._make(one.items)[items[here] - one.items.start]
+        rows, stretch = np.empty((items.size, self.shape[1])), np.searchsorted(self._starts, items, side="right") - 1
+        for number in np.unique(stretch):
+            here, one = stretch == number, self._stretches[number].items
+            rows[here] = self._make(one)[items[here] - one.start]
         return rows
 
 

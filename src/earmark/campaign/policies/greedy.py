@@ -104,7 +104,8 @@ class Doubts:
 def item_priorities(metric: Floats, covariance: Floats, variance: Floats) -> Floats:
     """Return the priority of items, 0 or more, from the covariance of all scores with their gains."""
     gain = np.einsum("si,si->i", covariance, metric @ covariance)
-    return np.maximum(np.divide(gain, variance, out=np.zeros_like(gain), where=variance > 0), 0.0)
+    priority: Floats = np.maximum(np.divide(gain, variance, out=np.zeros_like(gain), where=variance > 0), 0.0)
+    return priority
 
 
 def largest_variance(score_covariance: Floats) -> float:
@@ -243,7 +244,8 @@ def _choose_from_many(
     chosen: list[int] = []
     heights: list[float] = []
     while len(chosen) < n:
-        until = min(max(len(chosen) * _GROWTH, 1), n)
+        # What follows within a query must not depend on when priorities were worked out.
+        until = n if group_by_query else min(max(len(chosen) * _GROWTH, 1), n)
         priority = _scanned_priorities(scan, doubts, still_open)
         best = _best_queries(priority, query, _BEST) if group_by_query else _best_items(priority, _BEST)
         room = max(_FOR_EACH * (until - len(chosen)), _AT_LEAST)
