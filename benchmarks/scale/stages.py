@@ -1,4 +1,4 @@
-"""The stages of the benchmark, each measured in a process of its own: seconds of the stage, peak of the process.
+"""The stages of the benchmark, each measured in a process of its own: time of the stage, peak of the process.
 
 ==============  ========================================================================================================
 ``read``        the files of all systems, with polars
@@ -37,9 +37,10 @@ class StageError(Exception):
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stage cost: seconds of the stage alone, bytes of the whole process at its peak."""
+    """What a stage cost: seconds of the stage alone, by the clock and of all CPUs; bytes of the process at its peak."""
 
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
 
 
@@ -47,12 +48,19 @@ class _Clock:
     """Counts the seconds of the part of a process that a stage is about."""
 
     seconds = 0.0
+    cpu_seconds = 0.0
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        started = time.perf_counter()
+        started, used = time.perf_counter(), _cpu_seconds()
         yield
         self.seconds += time.perf_counter() - started
+        self.cpu_seconds += _cpu_seconds() - used
+
+
+def _cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
 
 
 def _runs(folder: Path) -> list[Path]:
@@ -169,7 +177,7 @@ def main(stage: str, folder: Path) -> None:
     clock = _Clock()
     STAGES[stage](folder, clock)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * PEAK_UNIT
-    print(json.dumps({"seconds": clock.seconds, "peak_bytes": peak}))
+    print(json.dumps({"seconds": clock.seconds, "cpu_seconds": clock.cpu_seconds, "peak_bytes": peak}))
     sys.stdout.flush()
     os._exit(0)  # taking down large objects is nobody's cost here
 

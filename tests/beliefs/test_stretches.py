@@ -1,4 +1,4 @@
-"""Large collections are worked on stretch by stretch: with the same results, and in memory that does not grow faster."""
+"""Large collections are worked on stretch by stretch: the same results, in memory that grows no faster than they do."""
 
 from __future__ import annotations
 
@@ -241,8 +241,7 @@ def test_memory_grows_no_faster_than_the_collection(monkeypatch):
     monkeypatch.setattr(greedy, "_BEST", 100)
     monkeypatch.setattr(greedy, "_AT_LEAST", 400)
     small, large = peak(500, 40), peak(2000, 40)
-    print('PEAKS', small/1e6, large/1e6)
     assert large < 4.4 * small
     # A number for every query and pair alone would take 12 MB, one for every item and system 10 MB, and the designs of
     # all queries 50 MB; the lists themselves have 400,000 results.
-    assert large < 400_000 * 200
+    assert large < 60_000_000
