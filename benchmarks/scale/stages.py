@@ -83,7 +83,8 @@ def _evaluate(folder: Path, clock: _Clock) -> None:
         evaluate(runs, judgments, [MEASURE, "nDCG@10"])
 
 
-def _campaign(folder: Path) -> Any:
+def campaign_of(folder: Path) -> Any:
+    """Read the collection in a folder, of which nothing is judged."""
     from earmark.campaign.files import read_campaign
 
     return read_campaign(_runs(folder), measure=MEASURE, scale="broad")
@@ -102,7 +103,7 @@ def _predict(folder: Path, clock: _Clock) -> None:
 
 
 def _pairs(folder: Path, clock: _Clock) -> None:
-    campaign = _campaign(folder)
+    campaign = campaign_of(folder)
     _ = campaign.beliefs.mean
     with clock.running():
         _ = campaign.ranking.comparisons_frame()
@@ -114,7 +115,7 @@ def _update(folder: Path, clock: _Clock) -> None:
 
     from earmark.campaign.evidence import Answers
 
-    campaign = _campaign(folder)
+    campaign = campaign_of(folder)
     _ = campaign.ranking
     judged = pl.read_parquet(folder / "judgments.parquet").sample(fraction=1.0, shuffle=True, seed=0).head(BATCH * 4)
     places = campaign.problem.items.with_row_index("item")
