@@ -35,7 +35,7 @@ def main(folder: Path, n: int) -> None:
     print(f"{campaign.problem.collection}; doubts before: {start:.1f}")
     print(f"  drawn at random        take off {start - doubts(drawn):.1f}")
     for name, most in (("chosen among some items", 0), ("chosen among all items", sys.maxsize)):
-        greedy._MOST_WORK, greedy.LARGE = most, most
+        greedy._MOST_WORK = greedy._MOST_CELLS = most
         began = time.perf_counter()
         items = campaign.propose(n).items
         print(f"  {name:22s} take off {start - doubts(items):.1f}, in {time.perf_counter() - began:.1f} s")

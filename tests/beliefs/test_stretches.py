@@ -56,8 +56,9 @@ def judged(campaign: Campaign, n: int, seed: int = 1) -> Campaign:
 @pytest.fixture
 def everything_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take every collection for a large one: nothing is kept that can be made again."""
-    for module in (stretches, effects, exact_estimates, greedy, scan, made_effects):
+    for module in (stretches, effects, exact_estimates, scan, made_effects):
         monkeypatch.setattr(module, "LARGE", 0)
+    monkeypatch.setattr(greedy, "_MOST_CELLS", 0)
     monkeypatch.setattr(exact_estimates, "_MOST_SUMS", 0)
     monkeypatch.setattr(made_effects, "_REMEMBERED", 0)
 

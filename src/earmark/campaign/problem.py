@@ -19,7 +19,6 @@ import polars as pl
 
 from earmark.beliefs.exact_estimates import Sparse
 from earmark.beliefs.montecarlo import SAMPLES
-from earmark.beliefs.stretches import LARGE
 from earmark.campaign.policies import Policy, make_policy
 from earmark.campaign.policies.proportional import Audited, Proportional
 from earmark.campaign.stopping import StopRule, parse_stop
@@ -248,9 +247,9 @@ class Problem(Display):
         return self.verdicts.judging_weights
 
     @property
-    def is_large(self) -> bool:
-        """Whether there are so many items and systems that nothing of the size of both is made."""
-        return self.collection.n_items * len(self.collection.systems) > LARGE
+    def n_cells(self) -> int:
+        """How many pairs of a system and an item there are, whether it retrieved the item or not."""
+        return self.collection.n_items * len(self.collection.systems)
 
     @cached_property
     def items(self) -> pl.DataFrame:

@@ -25,7 +25,6 @@ from earmark.cli.options import (
     Stopping,
 )
 from earmark.cli.output import Column, Output, PaperOutput, number
-from earmark.inference.pair_choice import PairChoice
 from earmark.wording import counted, decimal, in_percent
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from earmark.inference.audit import Audit
     from earmark.inference.baseline import BaselineCheck
     from earmark.inference.confidence import Ranking
+    from earmark.inference.pair_choice import PairChoice
 
 _BAR = 25
 _DIFFERENCE = ("difference", "low", "high")
@@ -112,6 +112,7 @@ def rank(
     from earmark.errors import ParameterError
     from earmark.inference.baseline import check_ranking
     from earmark.inference.headline import may_be_best
+    from earmark.inference.pair_choice import PairChoice
 
     kind = kind_of(inputs.runs)
     checking.require_baseline()
@@ -179,10 +180,8 @@ def rank(
             _show_pairs(ranking, listed, choice.among(checking.baseline), out, everything=asked is not None)
         if by is not None:
             _show_by(ranking, listed, by, out, everything=asked is not None)
-        # Where two systems may be the best, the report's headline says what would tell them apart; of a very large
-        # collection that would take longer than all the rest.
-        two = may_be_best(ranking).sum() == 2 and not campaign.problem.is_large
-        forecast = campaign.forecast() if two else None
+        # Where two systems may be the best, the report's headline says what would tell them apart.
+        forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
         said_first = statements.say_verdict(ranking, forecast).headline
         out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
     elif out.shape == "latex":
@@ -196,6 +195,8 @@ def rank(
 
 def _usual_pairs(ranking: Ranking, baseline: str | None, out: Output) -> PairChoice:
     """Return which pairs to list where nothing was said, and say so where they are not all."""
+    from earmark.inference.pair_choice import PairChoice
+
     if baseline is not None:
         return PairChoice("baseline")
     n_systems = len(ranking.estimates.systems)

@@ -54,10 +54,12 @@ class SystemLoadings:
         if items.stop <= items.start:
             return np.zeros((0, self._n_systems)), np.zeros((0, self._n_systems))
         number = int(np.searchsorted(self._starts, items.start, side="right")) - 1
-        if self._last is None or self._last[0] != number:
-            self._last = number, self._make(self._stretches[number])
+        # Held here: another thread may ask for another stretch meanwhile.
+        last = self._last
+        if last is None or last[0] != number:
+            last = self._last = number, self._make(self._stretches[number])
         first = self._stretches[number].items.start
-        by_system, by_rank = self._last[1]
+        by_system, by_rank = last[1]
         within = slice(items.start - first, items.stop - first)
         return by_system[within], by_rank[within]
 
@@ -117,7 +119,8 @@ class _Designs:
             found = self._make(query)
             self._size += found[0].size
             while self._known and self._size > _REMEMBERED:
-                self._size -= self._known.pop(next(iter(self._known)))[0].size
+                oldest = self._known.pop(next(iter(self._known)), None)
+                self._size -= 0 if oldest is None else oldest[0].size
             self._known[query] = found
         return found
 

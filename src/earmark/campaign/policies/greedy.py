@@ -36,8 +36,8 @@ Aim = Literal["pairs", "top", "absolute"]
 _GONE = 1e-12
 # Priorities that differ by less are meant to be the same.
 _SAME = 1e-9
-# Where more numbers than this would be worked out for a batch (systems × items for each item), it is chosen among some.
-_MOST_WORK = 1 << 30
+# Where there are more systems × items, or so many in all for the items of a batch, it is chosen among some items.
+_MOST_CELLS, _MOST_WORK = LARGE, 1 << 30
 # A batch is then chosen among the best items, and among all items of some queries: of so many items for each that is
 # wanted, and of so many at least.
 _BEST = 4096
@@ -216,7 +216,7 @@ def choose(
     # What is being judged will be known by the time that what is proposed now is.
     waiting = np.flatnonzero(state.judged & ~beliefs.judged)
     size = state.weights.shape[0] * state.weights.shape[1]
-    if size > LARGE or size * n > _MOST_WORK:
+    if size > _MOST_CELLS or size * n > _MOST_WORK:
         scan = beliefs.scan(state.weights, waiting)
         if scan is not None:
             return _choose_from_many(scan, state, doubts, n, tie_break, waiting, group_by_query=group_by_query)
