@@ -176,7 +176,7 @@ class CorrelatedBeliefs(Beliefs):
         bounded, mean = self._on_scale, self.posterior.average[0]
         variance = self.variance / self._top**2
         observed = np.isin(np.arange(self.n_items), self.observed.item)
-        own_variance = np.where(observed, 0.0, self.model.own @ self.variances)
+        own_variance = np.where(observed, 0.0, self.model.own_variance(self.variances))
         common_variance = np.maximum(variance - own_variance, 0.0)
         weight = 1.0 / np.maximum(np.maximum(bounded.slope, np.sqrt(common_variance)), _LEAST)
         rest = np.sqrt(np.maximum(1.0 - weight**2 * common_variance, 0.0))
@@ -185,7 +185,7 @@ class CorrelatedBeliefs(Beliefs):
         for number in np.unique(which):
             rows = np.flatnonzero(which == number)
             common, own = self.posterior.draw_parts(rng, int(number), rows.size)
-            unit = np.sqrt(np.maximum(self.model.own @ self.drawn_variances[number], _LEAST**2))
+            unit = np.sqrt(np.maximum(self.model.own_variance(self.drawn_variances[number]), _LEAST**2))
             z[rows] = weight * (common - mean) + rest * (own / unit)
             linear[rows] = common + own
         # Not shares times the top gain, which rounding may take off the scale.

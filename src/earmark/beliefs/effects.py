@@ -69,7 +69,7 @@ class EffectModel:
     local_component : sequence of ndarray of int
         The component of every local effect.
     own : ndarray of float, shape (items, components), 0 or more
-        How often every component's variance goes into :math:`Var[e_i]`.
+        Kept or made as `shared`: how often every component's variance goes into :math:`Var[e_i]`.
     largest_loading : float, optional
         A bound of the entries of `shared`, where they are not kept.
     """
@@ -81,7 +81,7 @@ class EffectModel:
     shared_component: Ints
     local: Sequence[Floats]
     local_component: Sequence[Ints]
-    own: Floats
+    own: Rows
     largest_loading: float | None = None
     _by_column: dict[int, tuple[Any, Columns]] = field(default_factory=dict, repr=False)
     _of_weights: dict[int, tuple[Columns, tuple[Floats, Floats]]] = field(default_factory=dict, repr=False)
@@ -99,6 +99,11 @@ class EffectModel:
             self._by_column.clear()
             known = self._by_column[id(weights)] = (weights, by_column(weights))
         return known[1]
+
+    def own_variance(self, variances: Floats) -> Floats:
+        """Return the variance of every item's own effect, shape (items,)."""
+        parts = [self.own[stretch.items] @ variances for stretch in self.stretches]
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def items_of(self, query: int) -> slice:
         """Return the items of a query."""
@@ -474,7 +479,7 @@ class Posterior:
         common: Floats = np.empty((n, model.n_items))
         for stretch in model.stretches:
             common[:, stretch.items] = model.prior_mean[stretch.items] + shared @ model.shared[stretch.items].T
-        own: Floats = rng.standard_normal((n, model.n_items)) * np.sqrt(model.own @ variances)
+        own: Floats = rng.standard_normal((n, model.n_items)) * np.sqrt(model.own_variance(variances))
         blocks = {block.query: block for block in self.blocks}
         for query in range(model.n_queries):
             items = model.items_of(query)
@@ -520,8 +525,9 @@ def prior_covariance(model: EffectModel, weights: Columns) -> tuple[Floats, Floa
             for component in np.unique(of):
                 part = here[:, of == component]
                 covariance[component] += part @ part.T
-        for component in np.flatnonzero(model.own[stretch.items].any(axis=0)):
-            covariance[component] += (of_stretch * model.own[stretch.items, component]) @ of_stretch.T
+        own = model.own[stretch.items]
+        for component in np.flatnonzero(own.any(axis=0)):
+            covariance[component] += (of_stretch * own[:, component]) @ of_stretch.T
     return covariance, loadings
 
 

@@ -8,6 +8,7 @@ not depend on what is kept in memory and what is made again.
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,10 @@ def query_stretches(offsets: Ints, most: int | None = None) -> tuple[Stretch, ..
     return tuple(found)
 
 
+# The last large weights by column, while they are in use: every look at a campaign asks for the same.
+_last: list[tuple[weakref.ref[Any], Columns]] = []
+
+
 def by_column(weights: Any) -> Columns:
     """Return weights, shape (sums, items), in a form whose columns are quick to get: dense, or sparse where large."""
     if not issparse(weights):
@@ -77,7 +82,11 @@ def by_column(weights: Any) -> Columns:
     sparse: Any = weights
     if sparse.shape[0] * sparse.shape[1] <= LARGE:
         return np.asarray(sparse.toarray(), dtype=np.float64)
-    columns: csc_array[Any] = sparse.tocsc()
+    for known, columns in tuple(_last):
+        if known() is sparse:
+            return columns
+    columns = sparse.tocsc()
+    _last[:] = [(weakref.ref(sparse, lambda _: _last.clear()), columns)]
     return columns
 
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,6 +63,14 @@ class Covariates:
     values: Floats
     groups: dict[str, Ints]
     content: ItemContent | None = None
+
+    @cached_property
+    def standardised(self) -> Floats:
+        """Values, centred and scaled over the collection; covariates that are the same for all items drop out."""
+        apart = self.values - self.values.mean(axis=0)
+        deviation = apart.std(axis=0)
+        varies = deviation > 1e-9
+        return np.asarray(apart[:, varies] / deviation[varies])
 
 
 def covariates(collection: Collection, features: FeatureBuilder, content: Content | None = None) -> Covariates:

@@ -55,7 +55,7 @@ from earmark.beliefs.effects import EffectModel
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.predictors.covariates import Covariates
-from earmark.predictors.made_effects import SystemLoadings, made_effects
+from earmark.predictors.made_effects import SystemLoadings, made_effects, own_weights
 
 GENERAL = (
     "base",
@@ -134,7 +134,7 @@ def effect_model(
     number = {name: index for index, name in enumerate(components)}
     spread = item_spread(prior_mean)
     slope = 2.0 * (prior_mean - prior_mean.mean())
-    standard = _standardised(known.values)
+    standard = known.standardised
     offsets = np.searchsorted(collection.item_query, np.arange(len(collection.queries) + 1)).astype(np.int64)
     systems = SystemLoadings(collection, offsets)
     prominence = item_prominence(collection)
@@ -174,13 +174,11 @@ def effect_model(
             of += [number[LIKENESS]] * alike.factors[query].shape[1]
         return np.column_stack(columns), np.array(of, dtype=np.int64)
 
-    own = np.zeros((collection.n_items, len(components)))
-    own[:, number["noise"]] = spread**2
+    own = {number["noise"]: spread**2}
     for code, group in known.groups.items():
-        alone = _alone(group)
-        own[alone, number[attribute_component(code)]] = spread[alone] ** 2
+        own[number[attribute_component(code)]] = np.where(_alone(group), spread**2, 0.0)
     if alike is not None:
-        own[:, number[LIKENESS]] = spread**2 * alike.rest
+        own[number[LIKENESS]] = spread**2 * alike.rest
     counts = {name: columns.shape[1] for name, columns in shared_of(slice(0, 0)).items()}
     parts = made_effects(
         lambda items: np.column_stack(list(shared_of(items).values())),
@@ -197,7 +195,7 @@ def effect_model(
         shared_component=np.repeat([number[name] for name in counts], list(counts.values())).astype(np.int64),
         local=parts.local,
         local_component=parts.local_component,
-        own=own,
+        own=own_weights(own, (collection.n_items, len(components))),
         largest_loading=parts.largest,
     )
 
@@ -217,14 +215,6 @@ def item_prominence(collection: Collection) -> Floats:
 def _without_empty(columns: Floats) -> Floats:
     """Drop effects that no item has."""
     return columns[:, columns.any(axis=0)]
-
-
-def _standardised(values: Floats) -> Floats:
-    """Centre and scale covariates over the collection; those that are the same for all items drop out."""
-    apart = values - values.mean(axis=0)
-    deviation = apart.std(axis=0)
-    varies = deviation > 1e-9
-    return np.asarray(apart[:, varies] / deviation[varies])
 
 
 def _alone(group: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

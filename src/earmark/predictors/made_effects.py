@@ -104,6 +104,35 @@ class _SharedRows:
         return rows
 
 
+class _OwnRows:
+    """What goes into the variance of items' own effects, of which most components have nothing."""
+
+    def __init__(self, columns: dict[int, Floats], shape: tuple[int, int]) -> None:
+        self._columns = columns
+        self.shape: tuple[int, ...] = shape
+
+    def __getitem__(self, index: Any) -> Floats:
+        chosen = {component: column[index] for component, column in self._columns.items()}
+        rows = np.zeros((next(iter(chosen.values())).size, self.shape[1]))
+        for component, column in chosen.items():
+            rows[:, component] = column
+        return rows
+
+
+def own_weights(columns: dict[int, Floats], shape: tuple[int, int]) -> Rows:
+    """Return how often components go into the variance of items' own effects, kept or made when asked for.
+
+    Parameters
+    ----------
+    columns : dict of int to ndarray of float, shape (items,)
+        By component, one or more; the others are 0.
+    shape : tuple of int
+        Items and components.
+    """
+    rows = _OwnRows(columns, shape)
+    return rows if shape[0] * shape[1] > LARGE else rows[:]
+
+
 class _Designs:
     """Designs of local effects and their components, made when asked for; those asked for singly are remembered."""
 
