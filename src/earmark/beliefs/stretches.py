@@ -85,9 +85,9 @@ def by_column(weights: Any) -> Columns:
     for known, columns in tuple(_last):
         if known() is sparse:
             return columns
-    columns = sparse.tocsc()
-    _last[:] = [(weakref.ref(sparse, lambda _: _last.clear()), columns)]
-    return columns
+    made: Columns = sparse.tocsc()
+    _last[:] = [(weakref.ref(sparse, lambda _: _last.clear()), made)]
+    return made
 
 
 def dense_columns(weights: Columns, items: slice) -> Floats:
