@@ -48,7 +48,7 @@ class Cost:
 def write_collection(folder: Path, queries: int) -> int:
     """Write runs, all judgments and a few of them; returns how many results there are.
 
-    Every query has a pool of documents of its own, with gains; a system ranks it by gain and noise, as skilled as it is.
+    Every query has a pool of documents of its own, with gains; a system ranks it by gain and noise, by its skill.
     """
     rng = np.random.default_rng(7)
     gains = rng.choice(3, size=(queries, POOL), p=(0.6, 0.25, 0.15))

@@ -96,7 +96,8 @@ def test_draws_of_judged_items_are_what_was_judged():
 def test_prior_covariance_adds_up_to_that_of_gains_without_shared_effects(seed):
     model, observed, variances = case("nothing", seed)
     weights = np.random.default_rng(seed).normal(0, 1, (4, model.n_items))
-    parts = prior_covariance(model, weights)
+    parts, loadings = prior_covariance(model, weights)
+    np.testing.assert_allclose(loadings, weights @ model.shared, atol=1e-12)
     together = np.einsum("k,kab->ab", variances[0], parts)
     np.testing.assert_allclose(together, weights @ Dense(model, observed, variances[0]).local @ weights.T, atol=1e-12)
 

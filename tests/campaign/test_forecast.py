@@ -17,6 +17,7 @@ from earmark.beliefs.beliefs import uniform_beliefs
 from earmark.beliefs.effects import Observations, Posterior
 from earmark.beliefs.exact_estimates import system_weights
 from earmark.beliefs.lookahead import CorrelatedLookahead, IndependentLookahead, Lookahead
+from earmark.campaign import forecast
 from earmark.campaign.campaign import Campaign
 from earmark.campaign.decision_chance import chance_decided
 from earmark.campaign.forecast import EVEN, LIKELY, forecast_pairs
@@ -426,3 +427,13 @@ def test_a_forecast_changes_nothing_and_is_a_function_of_what_is_believed(made: 
         for one, other in zip(first.pairs, again.pairs, strict=True):
             np.testing.assert_array_equal(one.items, other.items)
             np.testing.assert_array_equal(one.chance, other.chance)
+
+
+def test_very_large_collections_have_no_forecast(monkeypatch):
+    made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=6, documents=60)
+    campaign = Campaign(Problem.build(made.runs, measure="AG@5", metadata=made.metadata))
+    pair = campaign.forecast().pairs[0]
+    monkeypatch.setattr(forecast, "_LARGEST", campaign.problem.n_cells - 1)
+    assert campaign.forecast().pairs == ()
+    with pytest.raises(ParameterError, match="no forecast is made above"):
+        campaign.forecast([(pair.a, pair.b)])

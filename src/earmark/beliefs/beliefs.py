@@ -33,6 +33,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 
 from earmark.beliefs.lookahead import IndependentLookahead, Lookahead
+from earmark.beliefs.scan import IndependentScan, Scan
+from earmark.beliefs.stretches import by_column
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.judgments import Aggregation, Judgments, aggregate
@@ -153,6 +155,17 @@ class Beliefs(ABC):
     @abstractmethod
     def lookahead(self, weights: Weights) -> Lookahead:
         """Return what every judgment would teach about weighted sums, shape (rows, items), of gains."""
+
+    def scan(self, weights: Weights, assumed: Ints) -> Scan | None:
+        """Return the same for one stretch of items after the other; None from beliefs that cannot.
+
+        Parameters
+        ----------
+        weights : ndarray or scipy.sparse array of float, shape (rows, items)
+        assumed : ndarray of int
+            Items that are judged hypothetically.
+        """
+        return None
 
     @abstractmethod
     def level_probabilities(self, levels: Floats) -> Floats:
@@ -275,6 +288,12 @@ class IndependentBeliefs(Beliefs):
         """Return what every judgment would teach: nothing about any other item."""
         dense = weights.toarray() if issparse(weights) else weights
         return IndependentLookahead(np.asarray(dense, dtype=np.float64), self.variance)
+
+    def scan(self, weights: Weights, assumed: Ints) -> Scan:
+        """Return what every judgment would teach, one stretch of items after the other."""
+        variance = self.variance.copy()
+        variance[assumed] = 0.0
+        return IndependentScan(by_column(weights), variance)
 
     def level_probabilities(self, levels: Floats) -> Floats:
         """Return the probability of levels for every item; that of other gains is added to the nearest level."""

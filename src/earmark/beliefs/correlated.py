@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csc_array, issparse
 
 from earmark.beliefs.beliefs import Beliefs, Weights, levels_of
 from earmark.beliefs.effects import EffectModel, Observations, Posterior
@@ -28,7 +28,9 @@ from earmark.beliefs.level_distributions import (
     within_scale,
 )
 from earmark.beliefs.lookahead import CorrelatedLookahead
-from earmark.data.arrays import Bools, Floats
+from earmark.beliefs.scan import CorrelatedScan, central_variance
+from earmark.beliefs.stretches import Columns
+from earmark.data.arrays import Bools, Floats, Ints
 
 _LEAST = 1e-9
 
@@ -88,31 +90,31 @@ class CorrelatedBeliefs(Beliefs):
     @cached_property
     def mean(self) -> Floats:
         """The expected gain of every item, within the scale."""
-        believed = within_scale(self.posterior.mean.mean(axis=0)) * self._top
+        believed = within_scale(self.posterior.average[0]) * self._top
         return np.where(self.certain, self.judged_gain, believed)
 
     @cached_property
     def linear_mean(self) -> Floats:
         """The expected gain of every item by the linear model, which may lie outside the scale."""
-        return np.where(self.certain, self.judged_gain, self.posterior.mean.mean(axis=0) * self._top)
+        return np.where(self.certain, self.judged_gain, self.posterior.average[0] * self._top)
 
     @cached_property
     def variance(self) -> Floats:
         """The variance of every item's gain: given the most probable variances, and that of the mean over others."""
-        spread = self._bare_lookahead.variance + self.posterior.mean.var(axis=0)
+        spread = central_variance(self.central) + self.posterior.average[1]
         return np.where(self.certain, 0.0, spread) * self._top**2
 
     def sums(self, weights: Weights) -> tuple[Floats, Floats]:
         """Return mean and covariance of weighted sums for every draw, shapes (draws, rows) and (draws, rows, rows)."""
-        dense = _dense(weights)
-        if np.all(np.any(dense[:, ~self.certain] != 0, axis=1)):
+        columns, certain = self.model.columns(weights), self.certain
+        if np.all(_any_of(columns, ~certain)):
             # Every sum is uncertain: what rounding leaves of its certain part is nothing beside that. The weights are
             # passed on as they are, so that what depends on them alone is worked out once.
-            mean, covariance = self.posterior.sums(dense)
+            mean, covariance = self.posterior.sums(columns)
             return mean * self._top, covariance * self._top**2
         # What is certain has no part in covariances, not even by rounding errors.
-        mean, covariance = self.posterior.sums(np.where(self.certain, 0.0, dense))
-        known = dense @ np.where(self.certain, self.judged_gain, 0.0)
+        mean, covariance = self.posterior.sums(_without(columns, certain))
+        known = columns @ np.where(certain, self.judged_gain, 0.0)
         return known + mean * self._top, covariance * self._top**2
 
     def quadratic(self, weights: Weights) -> Floats:
@@ -122,19 +124,24 @@ class CorrelatedBeliefs(Beliefs):
         total: Floats = covariance.mean(axis=0) + apart.T @ apart / len(mean)
         return total
 
-    @cached_property
-    def _bare_lookahead(self) -> CorrelatedLookahead:
-        return CorrelatedLookahead(self.central, np.zeros((0, self.n_items)))
-
     def lookahead(self, weights: Weights) -> CorrelatedLookahead:
         """Return what every judgment would teach, for the most probable variances; gains as shares of the top."""
         return CorrelatedLookahead(self.central, _dense(weights) * self._top)
+
+    def scan(self, weights: Weights, assumed: Ints) -> CorrelatedScan:
+        """Return what every judgment would teach, one stretch of items after the other."""
+        central = self.central
+        if assumed.size:
+            # What is judged hypothetically changes variances only, whatever its gain.
+            more = Observations.exact(self.model, assumed, self.model.prior_mean[assumed])
+            central = Posterior(self.model, self.observed.with_more(more), self.variances[None], previous=central)
+        return CorrelatedScan(central, self.model.columns(weights), self._top)
 
     def level_probabilities(self, levels: Floats) -> Floats:
         """Return the probability of levels for every item; judged ones are as good as certain."""
         shares = levels / self._top
         use = level_use(self.observed.value, shares, expected=self._expected_use(shares))
-        mean, variance = self.posterior.mean.mean(axis=0), self.variance / self._top**2
+        mean, variance = self.posterior.average[0], self.variance / self._top**2
         return level_distributions(mean, variance, levels=shares, use=use)
 
     def _expected_use(self, levels: Floats) -> Floats | None:
@@ -142,7 +149,7 @@ class CorrelatedBeliefs(Beliefs):
 
     def leave_one_out(self) -> Floats:
         """Return the mean of every item, that of a judged one as predicted from all other judgments."""
-        predicted = self.posterior.mean.mean(axis=0)
+        predicted = self.posterior.average[0]
         own = self.central.leave_one_out()[0]
         count = np.bincount(self.observed.item, minlength=self.n_items)
         total = np.bincount(self.observed.item, own, minlength=self.n_items)
@@ -153,7 +160,7 @@ class CorrelatedBeliefs(Beliefs):
     def _on_scale(self) -> BoundedNormal:
         levels = drawn_levels(levels_of(self.scale) / self._top)
         use = level_use(self.observed.value, levels, expected=self._expected_use(levels))
-        mean, variance = self.posterior.mean.mean(axis=0), self.variance / self._top**2
+        mean, variance = self.posterior.average[0], self.variance / self._top**2
         return fit_bounded(mean, variance, levels=levels, use=use)
 
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
@@ -166,10 +173,10 @@ class CorrelatedBeliefs(Beliefs):
         What items have in common counts for more, and what is their own for less, than in the normal variables of the
         model: as much as it takes for levels to have the covariances that the model believes in.
         """
-        bounded, mean = self._on_scale, self.posterior.mean.mean(axis=0)
+        bounded, mean = self._on_scale, self.posterior.average[0]
         variance = self.variance / self._top**2
         observed = np.isin(np.arange(self.n_items), self.observed.item)
-        own_variance = np.where(observed, 0.0, self.model.own @ self.variances)
+        own_variance = np.where(observed, 0.0, self.model.own_variance(self.variances))
         common_variance = np.maximum(variance - own_variance, 0.0)
         weight = 1.0 / np.maximum(np.maximum(bounded.slope, np.sqrt(common_variance)), _LEAST)
         rest = np.sqrt(np.maximum(1.0 - weight**2 * common_variance, 0.0))
@@ -178,7 +185,7 @@ class CorrelatedBeliefs(Beliefs):
         for number in np.unique(which):
             rows = np.flatnonzero(which == number)
             common, own = self.posterior.draw_parts(rng, int(number), rows.size)
-            unit = np.sqrt(np.maximum(self.model.own @ self.drawn_variances[number], _LEAST**2))
+            unit = np.sqrt(np.maximum(self.model.own_variance(self.drawn_variances[number]), _LEAST**2))
             z[rows] = weight * (common - mean) + rest * (own / unit)
             linear[rows] = common + own
         # Not shares times the top gain, which rounding may take off the scale.
@@ -193,3 +200,19 @@ class CorrelatedBeliefs(Beliefs):
 def _dense(weights: Weights) -> Floats:
     dense: Any = weights.toarray() if issparse(weights) else weights
     return np.asarray(dense, dtype=np.float64)
+
+
+def _any_of(weights: Columns, items: Bools) -> Bools:
+    """Tell which weighted sums depend on any of some items, shape (sums,)."""
+    if isinstance(weights, np.ndarray):
+        return np.asarray(np.any(weights[:, items] != 0, axis=1))
+    rows = weights.indices if items.all() else weights.indices[np.repeat(items, np.diff(weights.indptr))]
+    return np.asarray(np.bincount(rows, minlength=weights.shape[0]) > 0)
+
+
+def _without(weights: Columns, items: Bools) -> Columns:
+    """Return weights in which some items have none."""
+    if isinstance(weights, np.ndarray):
+        return np.where(items, 0.0, weights)
+    left = weights.data * np.repeat(~items, np.diff(weights.indptr))
+    return csc_array((left, weights.indices, weights.indptr), shape=weights.shape)

@@ -25,12 +25,27 @@ their own; without them a judged gain is the truth.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
+from earmark.beliefs.stretches import LARGE, Columns, Stretch, by_column, dense_columns, query_stretches
 from earmark.data.arrays import Floats, Ints
+from earmark.progress import track
+
+
+class Rows(Protocol):
+    """Rows of a matrix, kept or made when asked for: an array is one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many rows and columns there are."""
+
+    def __getitem__(self, index: Any, /) -> Any:
+        """Return some of the rows: a slice, or ascending numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,31 +61,57 @@ class EffectModel:
     prior_mean : ndarray of float, shape (items,), 0..1
         :math:`m`.
     shared : ndarray of float, shape (items, shared effects)
-        :math:`z_i`.
+        :math:`z_i`; of a large collection, rows that are made when asked for.
     shared_component : ndarray of int, shape (shared effects,)
         The component of every shared effect.
-    local : tuple of ndarray of float, shapes (items of the query, local effects of the query)
-        :math:`f_i`, one array per query.
-    local_component : tuple of ndarray of int
+    local : sequence of ndarray of float, shapes (items of the query, local effects of the query)
+        :math:`f_i`, one array per query; of a large collection, made when asked for.
+    local_component : sequence of ndarray of int
         The component of every local effect.
     own : ndarray of float, shape (items, components), 0 or more
-        How often every component's variance goes into :math:`Var[e_i]`.
+        Kept or made as `shared`: how often every component's variance goes into :math:`Var[e_i]`.
+    largest_loading : float, optional
+        A bound of the entries of `shared`, where they are not kept.
     """
 
     components: tuple[str, ...]
     offsets: Ints
     prior_mean: Floats
-    shared: Floats
+    shared: Rows
     shared_component: Ints
-    local: tuple[Floats, ...]
-    local_component: tuple[Ints, ...]
-    own: Floats
-    _of_weights: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
+    local: Sequence[Floats]
+    local_component: Sequence[Ints]
+    own: Rows
+    largest_loading: float | None = None
+    _by_column: dict[int, tuple[Any, Columns]] = field(default_factory=dict, repr=False)
+    _of_weights: dict[int, tuple[Columns, tuple[Floats, Floats]]] = field(default_factory=dict, repr=False)
 
-    def prior_covariance(self, weights: Floats) -> Floats:
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Consecutive queries that are worked on at once."""
+        return query_stretches(self.offsets)
+
+    def columns(self, weights: Any) -> Columns:
+        """Return weights of sums, dense or sparse, by columns; remembered for those that are asked for again."""
+        known = self._by_column.get(id(weights))
+        # The weights are kept beside the result, so that no others can come to have the same identity.
+        if known is None or known[0] is not weights:
+            self._by_column.clear()
+            known = self._by_column[id(weights)] = (weights, by_column(weights))
+        return known[1]
+
+    def own_variance(self, variances: Floats) -> Floats:
+        """Return the variance of every item's own effect, shape (items,)."""
+        parts = [self.own[stretch.items] @ variances for stretch in self.stretches]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def items_of(self, query: int) -> slice:
+        """Return the items of a query."""
+        return slice(int(self.offsets[query]), int(self.offsets[query + 1]))
+
+    def prior_covariance(self, weights: Columns) -> tuple[Floats, Floats]:
         """Return what :func:`prior_covariance` does, remembered for the weights that are asked for again and again."""
         known = self._of_weights.get(id(weights))
-        # The weights are kept beside the result, so that no other array can come to have the same identity.
         if known is None or known[0] is not weights:
             self._of_weights.clear()
             known = self._of_weights[id(weights)] = (weights, prior_covariance(self, weights))
@@ -84,7 +125,7 @@ class EffectModel:
     @property
     def n_queries(self) -> int:
         """How many queries there are."""
-        return len(self.local)
+        return self.offsets.size - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +154,18 @@ class Observations:
         """Take every judged gain as the truth."""
         order = np.argsort(items, kind="stable")
         item = items[order]
+        # Rows that are made when asked for are made for ascending items.
         return cls(item, values[order], model.shared[item], np.zeros((item.size, len(model.components))))
+
+    def with_more(self, more: Observations) -> Observations:
+        """Return these observations and more, in the order of their items."""
+        item = np.concatenate((self.item, more.item))
+        order = np.argsort(item, kind="stable")
+        value, shared, extra = (
+            np.concatenate(parts)[order]
+            for parts in ((self.value, more.value), (self.shared, more.shared), (self.extra, more.extra))
+        )
+        return Observations(item[order], value, shared, extra)
 
     @cached_property
     def is_exact(self) -> bool:
@@ -293,39 +345,90 @@ class Posterior:
     @cached_property
     def mean(self) -> Floats:
         """The mean of every item's gain as a share of the top gain, shape (sets, items)."""
+        parts = [self._make_mean(stretch) for stretch in self.model.stretches]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((len(self.variances), 0))
+
+    @cached_property
+    def average(self) -> tuple[Floats, Floats]:
+        """Mean and variance over the sets of every item's mean, both of shape (items,)."""
+        mean, variance = np.empty(self.model.n_items), np.empty(self.model.n_items)
+        for stretch in track(self.model.stretches, "expected gains"):
+            of_sets = self._mean_of(stretch)
+            mean[stretch.items], variance[stretch.items] = of_sets.mean(axis=0), of_sets.var(axis=0)
+        return mean, variance
+
+    def _mean_of(self, stretch: Stretch) -> Floats:
+        """Return the mean of the gains of a stretch, shape (sets, items of the stretch)."""
+        if len(self.variances) * self.model.n_items <= LARGE:
+            return self.mean[:, stretch.items]
+        return self._make_mean(stretch)
+
+    def _make_mean(self, stretch: Stretch) -> Floats:
         model = self.model
-        mean: Floats = model.prior_mean + self.shared_mean @ model.shared.T
-        for block in self.blocks:
-            items = slice(model.offsets[block.query], model.offsets[block.query + 1])
+        prior = model.prior_mean[stretch.items]
+        if not self.blocks:
+            return np.repeat(prior[None], len(self.variances), axis=0)
+        mean: Floats = prior + self.shared_mean @ model.shared[stretch.items].T
+        for block in self._blocks_of(stretch):
+            items = model.items_of(block.query)
+            here = mean[:, items.start - stretch.items.start : items.stop - stretch.items.start]
             explained = self.explained(block)
             effects = (explained[:, None, :] @ block.scaled)[:, 0]
-            mean[:, items] += effects @ model.local[block.query].T
-            _add_to(mean[:, items], block.items, block.own * explained)
+            here += effects @ model.local[block.query].T
+            _add_to(here, block.items, block.own * explained)
         return mean
 
-    def sums(self, weights: Floats) -> tuple[Floats, Floats]:
+    def _blocks_of(self, stretch: Stretch) -> list[Block]:
+        """Return the blocks of the queries of a stretch."""
+        first, last = np.searchsorted(self._block_queries, (stretch.queries.start, stretch.queries.stop))
+        return self.blocks[first:last]
+
+    @cached_property
+    def _block_queries(self) -> Ints:
+        return np.array([block.query for block in self.blocks], dtype=np.int64)
+
+    def sums(self, weights: Columns) -> tuple[Floats, Floats]:
         """Return mean and covariance of weighted sums of gains.
 
         Parameters
         ----------
-        weights : ndarray of float, shape (sums, items)
+        weights : ndarray of float, shape (sums, items), or scipy.sparse.csc_array
 
         Returns
         -------
         mean : ndarray of float, shape (sets, sums)
         covariance : ndarray of float, shape (sets, sums, sums)
         """
+        covariance, _ = self.covariance_of(weights)
+        mean = np.zeros((len(self.variances), weights.shape[0]))
+        for stretch in track(self.model.stretches, "expected scores"):
+            mean += self._mean_of(stretch) @ dense_columns(weights, stretch.items).T
+        return mean, covariance
+
+    def covariance_of(self, weights: Columns) -> tuple[Floats, Floats]:
+        """Return the covariance of weighted sums of gains, and their loadings on the shared effects.
+
+        Parameters
+        ----------
+        weights : ndarray of float, shape (sums, items), or scipy.sparse.csc_array
+
+        Returns
+        -------
+        covariance : ndarray of float, shape (sets, sums, sums)
+        loadings : ndarray of float, shape (sets, sums, shared effects)
+        """
         model = self.model
-        shared = np.repeat((weights @ model.shared)[None], len(self.variances), axis=0)
-        covariance = np.einsum("sk,kab->sab", self.variances, model.prior_covariance(weights))
+        of_components, loadings = model.prior_covariance(weights)
+        shared = np.repeat(loadings[None], len(self.variances), axis=0)
+        covariance = np.einsum("sk,kab->sab", self.variances, of_components)
         for block in self.blocks:
-            here = weights[:, model.offsets[block.query] : model.offsets[block.query + 1]]
+            here = dense_columns(weights, model.items_of(block.query))
             with_observed = block.covariance_with(here @ model.local[block.query], here[:, block.items])
             across = with_observed.transpose(0, 2, 1)
             covariance -= across @ (block.inverse @ with_observed)
             shared -= across @ block.solved[:, :, 1:]
         covariance += shared @ self.shared_covariance @ shared.transpose(0, 2, 1)
-        return self.mean @ weights.T, covariance
+        return covariance, shared
 
     def leave_one_out(self) -> Floats:
         r"""Predict the gain of every observed item from what was said about all others, shape (sets, observations).
@@ -373,11 +476,13 @@ class Posterior:
         model, observed, variances = self.model, self.observed, self.variances[which]
         root = np.linalg.cholesky(_symmetric(self.shared_covariance[which]))
         shared = self.shared_mean[which] + rng.standard_normal((n, root.shape[0])) @ root.T
-        common: Floats = model.prior_mean + shared @ model.shared.T
-        own: Floats = rng.standard_normal((n, model.n_items)) * np.sqrt(model.own @ variances)
+        common: Floats = np.empty((n, model.n_items))
+        for stretch in model.stretches:
+            common[:, stretch.items] = model.prior_mean[stretch.items] + shared @ model.shared[stretch.items].T
+        own: Floats = rng.standard_normal((n, model.n_items)) * np.sqrt(model.own_variance(variances))
         blocks = {block.query: block for block in self.blocks}
         for query in range(model.n_queries):
-            items = slice(model.offsets[query], model.offsets[query + 1])
+            items = model.items_of(query)
             variance = variances[model.local_component[query]]
             effects = rng.standard_normal((n, variance.size)) * np.sqrt(variance)
             local = effects @ model.local[query].T
@@ -398,23 +503,32 @@ class Posterior:
         return common, own
 
 
-def prior_covariance(model: EffectModel, weights: Floats) -> Floats:
+def prior_covariance(model: EffectModel, weights: Columns) -> tuple[Floats, Floats]:
     """Return what a unit of every component's variance adds to the covariance of weighted sums, but shared effects.
 
     Returns
     -------
-    ndarray of float, shape (components, sums, sums)
+    covariance : ndarray of float, shape (components, sums, sums)
+    loadings : ndarray of float, shape (sums, shared effects)
+        The weighted sums of the rows of shared effects.
     """
-    covariance = np.zeros((len(model.components), len(weights), len(weights)))
-    for query, design in enumerate(model.local):
-        here = weights[:, model.offsets[query] : model.offsets[query + 1]] @ design
-        of = model.local_component[query]
-        for component in np.unique(of):
-            part = here[:, of == component]
-            covariance[component] += part @ part.T
-    for component in np.flatnonzero(model.own.any(axis=0)):
-        covariance[component] += (weights * model.own[:, component]) @ weights.T
-    return covariance
+    n_sums = weights.shape[0]
+    covariance = np.zeros((len(model.components), n_sums, n_sums))
+    loadings = np.zeros((n_sums, model.shared.shape[1]))
+    for stretch in track(model.stretches, "covariances of scores"):
+        of_stretch = dense_columns(weights, stretch.items)
+        loadings += of_stretch @ model.shared[stretch.items]
+        for query in stretch.queries:
+            items = model.items_of(query)
+            here = of_stretch[:, items.start - stretch.items.start : items.stop - stretch.items.start]
+            here, of = here @ model.local[query], model.local_component[query]
+            for component in np.unique(of):
+                part = here[:, of == component]
+                covariance[component] += part @ part.T
+        own = model.own[stretch.items]
+        for component in np.flatnonzero(own.any(axis=0)):
+            covariance[component] += (of_stretch * own[:, component]) @ of_stretch.T
+    return covariance, loadings
 
 
 def _spacing(model: EffectModel, variances: Floats) -> Floats | None:
@@ -425,8 +539,12 @@ def _spacing(model: EffectModel, variances: Floats) -> Floats | None:
     to be judged, and a query's part can be replaced by another. The sums are bounded, as :math:`B` is no larger than 1
     over the smallest variance of an item's own effect. None where that bound is not finite.
     """
-    own = (variances @ model.own.T).min(axis=1, initial=np.inf)
-    size = max(1.0, float(np.square(model.shared).max(initial=0.0))) * max(model.n_items, 1)
+    own = np.full(len(variances), np.inf)
+    for stretch in model.stretches:
+        own = np.minimum(own, (variances @ model.own[stretch.items].T).min(axis=1, initial=np.inf))
+    largest = model.largest_loading
+    squared = float(np.square(model.shared[:]).max(initial=0.0)) if largest is None else largest**2
+    size = max(1.0, squared) * max(model.n_items, 1)
     if not np.all(own > 0) or not np.all(np.isfinite(size / own)):
         return None
     return np.asarray(np.exp2(np.ceil(np.log2(size / own)) - 51.0))

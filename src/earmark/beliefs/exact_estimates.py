@@ -13,12 +13,18 @@ A query that a system did not answer scores 0 and counts: the sum over queries i
 
 Where gains are independent, queries are too: means and variances are sums over queries. :class:`LinearEstimator` keeps
 them per query and works out anew only those of which an item has changed.
+
+On a large collection nothing of the size queries × pairs is made. The difference of two systems is then that of their
+means, and its variance :math:`Var[A] + Var[B] - 2\,Cov[A, B]`; whether two systems can differ at all, or still in items
+that are not judged, is told by comparing their rows of :math:`W`, so that it is exact here too.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +33,7 @@ from scipy.sparse import csr_array
 
 from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, mixture_moments, without_noise
+from earmark.beliefs.stretches import LARGE
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.scales import Scale
@@ -34,6 +41,9 @@ from earmark.errors import ParameterError
 from earmark.measures.base import Measure
 
 Sparse = csr_array[Any, tuple[int, int]]
+
+# Above so many sums of one query, of a system or of a pair of systems, only sums over all queries are made.
+_MOST_SUMS = 1 << 19
 
 
 def rank_weights(measure: Measure, ranks: NDArray[np.integer], scale: Scale) -> Floats:
@@ -57,9 +67,12 @@ def system_weights(collection: Collection, measure: Measure, *, scale: Scale) ->
     -------
     scipy.sparse.csr_array of float, shape (systems, items)
     """
-    shape = (len(collection.systems), collection.n_items)
+    ranks = collection.ranks
     weights = rank_weights(measure, collection.result_rank, scale) / len(collection.queries)
-    return _sparse(weights, collection.result_system, collection.result_item, shape)
+    matrix: Sparse = csr_array((weights, ranks.indices, ranks.indptr), shape=ranks.shape, copy=True)
+    matrix.has_canonical_format = True
+    matrix.eliminate_zeros()
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +153,6 @@ class LinearEstimator:
     scale : Scale
         The scale of the gains.
 
-    Attributes
-    ----------
-    weights : QueryWeights
-        What every item counts.
-
     Examples
     --------
     >>> import earmark
@@ -164,36 +172,92 @@ class LinearEstimator:
         self.collection = collection
         self.measure = measure
         self.scale = scale
-        self.weights = query_weights(collection, measure, scale=scale)
-        self._squares = self.weights.rows.power(2)
+        rank_weights(measure, np.zeros(0, dtype=np.int64), scale)
         self._item_mean: Floats | None = None
         self._item_variance: Floats | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are too many queries and pairs of systems to keep a sum for each."""
+        n_systems = len(self.collection.systems)
+        return len(self.collection.queries) * (n_systems * (n_systems + 1) // 2) > _MOST_SUMS
+
+    @cached_property
+    def weights(self) -> QueryWeights:
+        """What every item counts, query by query."""
+        return query_weights(self.collection, self.measure, scale=self.scale)
+
+    @cached_property
+    def _squares(self) -> Sparse:
+        return self.weights.rows.power(2)
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats]:
+        """Means and variances of the sums of every query, shape (queries, systems + pairs)."""
         cells = (self.weights.n_queries, self.weights.rows_per_query)
-        self._mean, self._variance = np.zeros(cells), np.zeros(cells)
+        return np.zeros(cells), np.zeros(cells)
 
     def estimate(self, beliefs: Beliefs) -> Estimates:
         """Estimate the mean scores of all systems over queries, and their differences."""
+        check_beliefs(self.collection, beliefs, self.scale)
+        if self.is_large:
+            return self._estimate_large(beliefs)
         self._refresh(beliefs)
         weights, n_queries = self.weights, self.weights.n_queries
-        mean, difference = weights.split(self._mean.sum(axis=0) / n_queries)
+        of_mean, of_variance = self._sums
+        mean, difference = weights.split(of_mean.sum(axis=0) / n_queries)
         difference = without_noise(difference, mean)
         if isinstance(beliefs, IndependentBeliefs):
-            variance, spread = weights.split(self._variance.sum(axis=0) / n_queries**2)
+            variance, spread = weights.split(of_variance.sum(axis=0) / n_queries**2)
             scores, differences = Moments.exact(mean, variance), Moments.exact(difference, spread)
         else:
-            scores, differences = self._mixed(beliefs, mean, difference)
+            # Where nothing is open, what is left of a variance is rounding errors.
+            left = weights.add_up(abs(weights.rows), (~beliefs.certain).astype(np.float64)).sum(axis=0)
+            open_scores, open_pairs = weights.split(left)
+            scores, differences = self._mixed(beliefs, mean, difference, open_scores > 0, open_pairs > 0)
         return Estimates.of(
             self.collection, self.measure, scores, differences, identical=weights.identical, judged=beliefs.n_judged
         )
 
-    def _mixed(self, beliefs: Beliefs, mean: Floats, difference: Floats) -> tuple[Moments, Moments]:
+    def _estimate_large(self, beliefs: Beliefs) -> Estimates:
+        """Estimate from sums over all queries alone."""
+        a, b = all_pairs(len(self.collection.systems))
+        mean = self._query_means(beliefs.mean).sum(axis=0) / len(self.collection.queries)
+        difference = without_noise(mean[a] - mean[b], mean)
+        uncertain, undecided = _open_sums(self.sparse_weights, ~beliefs.certain, a, b)
+        scores, differences = self._mixed(beliefs, mean, difference, uncertain, undecided)
+        return Estimates.of(
+            self.collection, self.measure, scores, differences, identical=self._identical, judged=beliefs.n_judged
+        )
+
+    def _query_means(self, gains: Floats) -> Floats:
+        """Return the scores of all systems for every query, shape (queries, systems)."""
+        ranks, query, n_queries = self.collection.ranks, self.collection.item_query, len(self.collection.queries)
+        scores = np.empty((n_queries, ranks.shape[0]))
+        for system, (first, last) in enumerate(pairwise(ranks.indptr)):
+            items = ranks.indices[first:last]
+            weights = rank_weights(self.measure, ranks.data[first:last], self.scale)
+            scores[:, system] = np.bincount(query[items], weights * gains[items], minlength=n_queries)
+        return scores
+
+    @cached_property
+    def _identical(self) -> NDArray[np.bool_]:
+        """Which pairs no gain could tell apart, where they are told by their rows."""
+        everything = np.ones(self.collection.n_items, dtype=bool)
+        return ~_open_sums(self.sparse_weights, everything, *all_pairs(len(self.collection.systems)))[1]
+
+    def _mixed(
+        self,
+        beliefs: Beliefs,
+        mean: Floats,
+        difference: Floats,
+        uncertain: NDArray[np.bool_],
+        undecided: NDArray[np.bool_],
+    ) -> tuple[Moments, Moments]:
         """Describe scores and differences under correlated beliefs, averaged over all cases they distinguish."""
-        a, b = self.weights.a, self.weights.b
+        a, b = all_pairs(len(self.collection.systems))
         of_case, covariance = beliefs.sums(self._system_weights)
         own = np.einsum("css->cs", covariance)
-        # Where nothing is open, what is left of a variance is rounding errors.
-        still_open = self.weights.add_up(abs(self.weights.rows), (~beliefs.certain).astype(np.float64)).sum(axis=0) > 0
-        uncertain, undecided = self.weights.split(still_open)
         between = np.where(undecided, np.maximum(own[:, a] + own[:, b] - 2.0 * covariance[:, a, b], 0.0), 0.0)
         own = np.where(uncertain, np.maximum(own, 0.0), 0.0)
         if len(of_case) == 1:
@@ -204,7 +268,6 @@ class LinearEstimator:
 
     def _refresh(self, beliefs: Beliefs) -> None:
         """Bring what is known about every query up to date."""
-        check_beliefs(self.collection, beliefs, self.scale)
         independent = isinstance(beliefs, IndependentBeliefs)
         mean, variance = beliefs.mean, beliefs.variance if independent else np.zeros(0)
         if self._item_mean is None or self._item_variance is None or not independent:
@@ -216,18 +279,53 @@ class LinearEstimator:
                 return
             rows = self.weights.of_queries(queries)
             squares = csr_array((rows.data**2, rows.indices, rows.indptr), shape=rows.shape)
-        self._mean[queries] = self.weights.add_up(rows, mean)
+        self._sums[0][queries] = self.weights.add_up(rows, mean)
         if independent:
-            self._variance[queries] = self.weights.add_up(squares, variance)
+            self._sums[1][queries] = self.weights.add_up(squares, variance)
             self._item_mean, self._item_variance = mean, variance
         else:
             # Correlated items may change together, in ways that means and variances of items do not show.
             self._item_mean = self._item_variance = None
 
     @cached_property
-    def _system_weights(self) -> Floats:
+    def sparse_weights(self) -> Sparse:
         """The weights of mean scores over queries, shape (systems, items)."""
-        return system_weights(self.collection, self.measure, scale=self.scale).toarray()
+        return system_weights(self.collection, self.measure, scale=self.scale)
+
+    @cached_property
+    def _system_weights(self) -> Floats | Sparse:
+        """The same, dense unless that is too large."""
+        sparse = self.sparse_weights
+        return sparse if sparse.shape[0] * sparse.shape[1] > LARGE else sparse.toarray()
+
+
+def _open_sums(
+    weights: Sparse, still_open: NDArray[np.bool_], a: Ints, b: Ints
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which weighted sums, and which differences of two, depend on open items.
+
+    Parameters
+    ----------
+    weights : scipy.sparse.csr_array of float, shape (sums, items)
+        Without stored zeros.
+    still_open : ndarray of bool, shape (items,)
+    a, b : ndarray of int, shape (pairs,)
+
+    Returns
+    -------
+    ndarray of bool, shape (sums,), and of shape (pairs,)
+    """
+    kinds: dict[bytes, int] = {}
+    kind = np.empty(weights.shape[0], dtype=np.int64)
+    any_open = np.zeros(weights.shape[0], dtype=bool)
+    for row, (first, last) in enumerate(pairwise(weights.indptr)):
+        here = still_open[weights.indices[first:last]]
+        item, value = weights.indices[first:last][here], weights.data[first:last][here]
+        any_open[row] = bool(item.size)
+        # A hash of 256 bits: rows that differ have the same with a probability of nothing.
+        told = hashlib.sha256(item.astype(np.int64).tobytes() + value.tobytes()).digest()
+        kind[row] = kinds.setdefault(told, len(kinds))
+    return any_open, kind[a] != kind[b]
 
 
 def estimate_linear(collection: Collection, beliefs: Beliefs, measure: Measure) -> Estimates:

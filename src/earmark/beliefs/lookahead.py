@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from earmark.beliefs.effects import Posterior
+from earmark.beliefs.effects import Block, Posterior
 from earmark.data.arrays import Floats, Ints
 
 
@@ -104,37 +104,50 @@ class CorrelatedLookahead(Lookahead):
     """
 
     def __init__(self, posterior: Posterior, weights: Floats) -> None:
-        model, variances = posterior.model, posterior.variances[0]
+        model = posterior.model
         self._offsets = model.offsets
-        self._shared = model.shared.copy()
+        self._shared = np.array(model.shared[:])
         self._shared_covariance = posterior.shared_covariance[0].copy()
         self._blocks: list[Floats] = []
         blocks = {block.query: block for block in posterior.blocks}
-        for query, design in enumerate(model.local):
-            items = slice(model.offsets[query], model.offsets[query + 1])
-            local = (design * variances[model.local_component[query]]) @ design.T
-            local[np.diag_indices_from(local)] += model.own[items] @ variances
-            block = blocks.get(query)
-            if block is not None:
-                # Several answers about one item share the item's own effect.
-                observed = block.scaled[0] @ design.T
-                np.add.at(observed, (np.arange(block.items.size), block.items), block.own[0])
-                local -= observed.T @ block.inverse[0] @ observed
-                self._shared[items] -= observed.T @ block.solved[0, :, 1:]
-                if posterior.observed.is_exact:
-                    local[block.items] = 0.0
-                    local[:, block.items] = 0.0
-                    self._shared[items][block.items] = 0.0
-            self._blocks.append(local)
+        for query in range(model.n_queries):
+            here = self._shared[model.items_of(query)]
+            self._blocks.append(query_covariance(posterior, query, blocks.get(query), here))
         through_shared = self._shared @ self._shared_covariance
         own = np.concatenate([np.diagonal(block) for block in self._blocks])
         self.variance = np.maximum(own + np.einsum("ig,ig->i", through_shared, self._shared), 0.0)
-        here = [
-            weights[:, model.offsets[query] : model.offsets[query + 1]] @ block
-            for query, block in enumerate(self._blocks)
-        ]
-        self.covariance = np.concatenate(here, axis=1) + (weights @ through_shared) @ self._shared.T
+        parts = [weights[:, model.items_of(query)] @ block for query, block in enumerate(self._blocks)]
+        self.covariance = np.concatenate(parts, axis=1) + (weights @ through_shared) @ self._shared.T
         self.score_covariance = self.covariance @ weights.T
+
+    @classmethod
+    def of_some(
+        cls,
+        *,
+        blocks: list[Floats],
+        shared: Floats,
+        shared_covariance: Floats,
+        variance: Floats,
+        covariance: Floats,
+        score_covariance: Floats,
+    ) -> CorrelatedLookahead:
+        """Make the lookahead for some items out of its parts; `blocks` hold those of each query, one after the other.
+
+        Parameters
+        ----------
+        blocks : list of ndarray of float, shapes (items of the query, items of the query)
+            Covariances given the shared effects.
+        shared : ndarray of float, shape (items, shared effects)
+            Loadings on the shared effects.
+        shared_covariance : ndarray of float, shape (shared effects, shared effects)
+        variance, covariance, score_covariance
+            As the attributes.
+        """
+        one = cls.__new__(cls)
+        one._blocks, one._shared, one._shared_covariance = blocks, shared, shared_covariance
+        one._offsets = np.concatenate(([0], np.cumsum([len(block) for block in blocks], dtype=np.int64)))
+        one.variance, one.covariance, one.score_covariance = variance, covariance, score_covariance
+        return one
 
     def condition_on(self, item: int, *, noise: float = 0.0) -> None:
         """Condition on a hypothetical judgment of an item; without noise its gain is then known exactly."""
@@ -179,3 +192,37 @@ class CorrelatedLookahead(Lookahead):
         one.variance, one.covariance = self.variance[items], self.covariance[row : row + 1, items]
         one.score_covariance = self.score_covariance[row : row + 1, row : row + 1].copy()
         return one
+
+
+def query_covariance(posterior: Posterior, query: int, block: Block | None, shared: Floats) -> Floats:
+    """Return the covariance of one query's gains given the shared effects and the observations.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        With one set of variances.
+    query : int
+    block : Block or None
+        The observations of the query, where there are any.
+    shared : ndarray of float, shape (items of the query, shared effects)
+        The loadings of the items; changed in place to those given the observations.
+
+    Returns
+    -------
+    ndarray of float, shape (items of the query, items of the query)
+    """
+    model, variances = posterior.model, posterior.variances[0]
+    design = model.local[query]
+    local: Floats = (design * variances[model.local_component[query]]) @ design.T
+    local[np.diag_indices_from(local)] += model.own[model.items_of(query)] @ variances
+    if block is not None:
+        # Several answers about one item share the item's own effect.
+        observed = block.scaled[0] @ design.T
+        np.add.at(observed, (np.arange(block.items.size), block.items), block.own[0])
+        local -= observed.T @ block.inverse[0] @ observed
+        shared -= observed.T @ block.solved[0, :, 1:]
+        if posterior.observed.is_exact:
+            local[block.items] = 0.0
+            local[:, block.items] = 0.0
+            shared[block.items] = 0.0
+    return local

@@ -54,6 +54,8 @@ FARTHEST = 3000
 _IN_ALL, _AT_LEAST = 30_000, 200
 # The first of a ranking is compared with so many that follow.
 _RIVALS = 20
+# Above so many systems × items there is no forecast: it looks at all items at once.
+_LARGEST = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,6 +201,16 @@ def forecast_pairs(
         Which pairs of systems; by default those that follow one another in the ranking, and the first with the twenty
         that follow. Pairs that are decided, or that cannot differ, are left out.
 
+    Returns
+    -------
+    Forecast
+        Without any pair for very large collections, on which it would take longer than all the rest.
+
+    Raises
+    ------
+    ParameterError
+        If pairs of such a collection are asked for, or there is no such system.
+
     Examples
     --------
     >>> import earmark
@@ -208,7 +220,10 @@ def forecast_pairs(
     ['a', 'b', 'confidence', 'even', 'likely', 'left', 'chance_of_all']
     """
     which = _open_pairs(verdict.ranking, pairs)
-    if not which.size:
+    too_large = problem.inference.mode == "model" and problem.n_cells > _LARGEST
+    if too_large and pairs is not None:
+        raise ParameterError(f"no forecast is made above {_LARGEST:,} systems × items, there are {problem.n_cells:,}")
+    if too_large or not which.size:
         return Forecast((), problem.inference)
     forecast = _by_design if problem.inference.mode == "design" else _by_model
     return Forecast(tuple(forecast(problem, beliefs, verdict, which)), problem.inference)

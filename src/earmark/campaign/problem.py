@@ -17,12 +17,12 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.exact_estimates import Sparse, system_weights
+from earmark.beliefs.exact_estimates import Sparse
 from earmark.beliefs.montecarlo import SAMPLES
 from earmark.campaign.policies import Policy, make_policy
 from earmark.campaign.policies.proportional import Audited, Proportional
 from earmark.campaign.stopping import StopRule, parse_stop
-from earmark.campaign.verdict import Inference, Verdicts, judging_measure
+from earmark.campaign.verdict import Inference, Verdicts
 from earmark.data.collection import Collection
 from earmark.data.content import Content
 from earmark.data.conversion import refuse_paths
@@ -242,10 +242,15 @@ class Problem(Display):
         """Whether some of the judgments follow the sample order."""
         return bool(self.audit) or isinstance(self.policy, Proportional)
 
-    @cached_property
+    @property
     def weights(self) -> Sparse:
         """What the gain of every item adds to the score of every system, by the measure that items are chosen by."""
-        return system_weights(self.collection, judging_measure(self.measure), scale=self.scale)
+        return self.verdicts.judging_weights
+
+    @property
+    def n_cells(self) -> int:
+        """How many pairs of a system and an item there are, whether it retrieved the item or not."""
+        return self.collection.n_items * len(self.collection.systems)
 
     @cached_property
     def items(self) -> pl.DataFrame:

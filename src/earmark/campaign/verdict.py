@@ -26,7 +26,7 @@ import numpy as np
 from earmark.beliefs.beliefs import Beliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.estimates import Estimates
-from earmark.beliefs.exact_estimates import LinearEstimator
+from earmark.beliefs.exact_estimates import LinearEstimator, Sparse, system_weights
 from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo, over_pool
 from earmark.beliefs.normalised_estimates import numerator_of
@@ -132,6 +132,13 @@ class Estimator:
         self._seed, self._samples = seed, samples
         self._linear = LinearEstimator(setting.collection, measure, scale=setting.scale) if measure.is_linear else None
 
+    @cached_property
+    def judging_weights(self) -> Sparse:
+        """What the gain of every item adds to the score of every system, by the measure that items are chosen by."""
+        if self._linear is not None:
+            return self._linear.sparse_weights
+        return system_weights(self.setting.collection, judging_measure(self.measure), scale=self.setting.scale)
+
     def estimate(self, beliefs: Beliefs) -> Estimates:
         """Estimate the scores of all systems and their differences."""
         if self._linear is not None:
@@ -202,6 +209,11 @@ class Verdicts:
             self._check_normalised()
         if self.inference.distribution == "t" and len(setting.collection.queries) < 2:
             raise ParameterError("--distribution t needs two queries or more, got one")
+
+    @property
+    def judging_weights(self) -> Sparse:
+        """What the gain of every item adds to the score of every system, by the measure that items are chosen by."""
+        return self._estimator.judging_weights
 
     @cached_property
     def order(self) -> JudgingOrder:

@@ -160,6 +160,14 @@ def _called(parameter: Any) -> str:
     return str(name or parameter.name)
 
 
+def _is_flag(parameter: Any) -> bool:
+    return bool(getattr(parameter, "is_flag", False))
+
+
+# What options mean that stand at the end of a line, or before another option.
+_BARE = {"--pairs": "all"}
+
+
 class Command(TyperCommand):
     """A command that hides rare options from ``--help``, and takes every option with one value once.
 
@@ -197,6 +205,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, and complain about the first option that is there too often."""
+        args = self._with_bare_values(args)
         # The order names a parameter every time it is met, what is parsed only once.
         parsed: Any = self.make_parser(ctx).parse_args(args=list(args))
         given, _, order = parsed
@@ -209,6 +218,16 @@ class Command(TyperCommand):
         if not {"help", "help_all"} & set(given):
             self._take_defaults(ctx, given)
         return super().parse_args(ctx, args)
+
+    def _with_bare_values(self, args: list[str]) -> list[str]:
+        """Give options that may stand without a value the one that is then meant."""
+        bare = {name: _BARE[name] for one in self.params for name in one.opts if name in _BARE and not _is_flag(one)}
+        given: list[str] = []
+        for place, one in enumerate(args):
+            given.append(one)
+            if one in bare and (place + 1 == len(args) or args[place + 1].startswith("-")):
+                given.append(bare[one])
+        return given
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, unless a number is beyond all use, or it would write over what it reads."""

@@ -88,21 +88,24 @@ def next_items(
 
         next_stored(out, inputs.runs, stopping, count, seed=seed, policy=policy, output=output, assessor=assessor)
         return
-    campaign = load_campaign(
-        out,
-        inputs,
-        judging,
-        known,
-        scoring,
-        predicting,
-        stopping,
-        concluding,
-        group_by_query=group_by_query,
-        as_it_is=output is not None,
-        policy=policy,
-        audit=audit,
-        seed=seed,
-    )
+    with out.watching():
+        campaign = load_campaign(
+            out,
+            inputs,
+            judging,
+            known,
+            scoring,
+            predicting,
+            stopping,
+            concluding,
+            group_by_query=group_by_query,
+            as_it_is=output is not None,
+            policy=policy,
+            audit=audit,
+            seed=seed,
+        )
+        stopped = campaign.look is not None and campaign.decision.stop
+        frame = campaign.proposal_frame(campaign.propose(count))
     problem = campaign.problem
     for note in campaign.beliefs.notes:
         out.note(note)
@@ -110,9 +113,8 @@ def next_items(
     if by != problem.measure:
         out.note(f"{problem.measure} is not a weighted sum of gains: items are chosen by {by}")
     left = problem.collection.n_items - campaign.judged
-    if left and campaign.look is not None and campaign.decision.stop:
+    if left and stopped:
         out.note(f"the stop rule is reached: {campaign.decision.reason}")
-    frame = campaign.proposal_frame(campaign.propose(count))
     waiting = _waiting(campaign) if stored else 0
     if not left:
         out.note("every item is judged: there is nothing to ask")

@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from earmark.cli.command import option
+from earmark.progress import watched
 from earmark.wording import DIGITS, decimal
 
 if TYPE_CHECKING:
@@ -245,6 +246,29 @@ class Output:
         with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
             number = bar.add_task(task, total=total)
             yield lambda done: bar.advance(number, done)
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Show a bar on standard error for every long computation, while it lasts."""
+        from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        if self.quiet or not console.is_terminal:
+            yield
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            shown: dict[str, TaskID] = {}
+
+            def show(task: str, done: int, total: int) -> None:
+                if task not in shown:
+                    shown[task] = bar.add_task(task, total=total)
+                bar.update(shown[task], completed=done, total=total)
+                if done == total:
+                    bar.remove_task(shown.pop(task))
+
+            with watched(show):
+                yield
 
     @contextlib.contextmanager
     def _printing(self) -> Iterator[Console]:

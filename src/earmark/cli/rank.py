@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from earmark.inference.audit import Audit
     from earmark.inference.baseline import BaselineCheck
     from earmark.inference.confidence import Ranking
+    from earmark.inference.pair_choice import PairChoice
 
 _BAR = 25
 _DIFFERENCE = ("difference", "low", "high")
@@ -56,16 +57,16 @@ def rank(
     audit: Annotated[bool | None, option("", "--audit/--no-audit", panel=ESTIMATING)] = None,
     distribution: Annotated[Literal["normal", "t"], option("NAME", panel=ESTIMATING, rare=True)] = "normal",
     seed: Seed = 0,
-    pairs: Annotated[bool, option()] = False,
+    pairs: Annotated[str | None, option("WHICH")] = None,
     by: Annotated[float | None, option("X", panel=ESTIMATING)] = None,
 ) -> None:
     """Rank systems from few judgments or none, and say how sure every comparison is.
 
     Items without a judgment are predicted, and the uncertainty of the predictions is part of the intervals and the
     confidence. A table shows the ranking and the pairs that are not decided yet; jsonl and csv hold every pair, with
-    the difference a minus b. The folder of a campaign of another kind gives the results of that kind: the preference
-    precision of systems (prefer), the share of comparisons that each system wins (lists), or groups of documents and
-    the agreement of experts (order).
+    the difference a minus b, or those among the 20 best of more than 60 systems. The folder of a campaign of another
+    kind gives the results of that kind: the preference precision of systems (prefer), the share of comparisons that
+    each system wins (lists), or groups of documents and the agreement of experts (order).
 
     Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
 
@@ -84,7 +85,10 @@ def rank(
         The distribution of differences, where estimates do not have one of their own, as those of the predictor
         hierarchical do: normal, or t with one degree of freedom less than queries.
     pairs
-        List all pairs in a table too, however many there are.
+        Which pairs to list, in a table too, however many there are: all (also without a value), top:20 (those among
+        the 20 best systems), baseline (those with --baseline) or none. When omitted, all pairs, those with --baseline
+        where there is one, or top:20 with more than 60 systems; a table shows the undecided ones. The mean and the
+        least confidence are about all pairs in any case.
     by
         Also give, for every pair, the probability that the one system is better than the other by X or more, in both
         directions. Nothing is decided by it; a difference that does not matter is --margin.
@@ -97,6 +101,7 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --by 0.3
+    earmark rank runs/*.parquet -m AG@10 --pairs top:20
     earmark rank study
     """
     import polars as pl
@@ -107,6 +112,7 @@ def rank(
     from earmark.errors import ParameterError
     from earmark.inference.baseline import check_ranking
     from earmark.inference.headline import may_be_best
+    from earmark.inference.pair_choice import PairChoice
 
     kind = kind_of(inputs.runs)
     checking.require_baseline()
@@ -118,35 +124,40 @@ def rank(
     if kind == "prefer":
         from earmark.cli.preferences_next import rank_stored
 
-        rank_stored(out, inputs.runs, stopping, level=estimating.level, pairs=pairs)
+        rank_stored(out, inputs.runs, stopping, level=estimating.level, pairs=pairs is not None)
         return
     if kind in ("order", "lists"):
         from earmark.cli.rank_kinds import rank_lists, rank_orders
 
         (rank_lists if kind == "lists" else rank_orders)(out, inputs.runs, stopping.stop, estimating.level)
         return
-    campaign = load_campaign(
-        out,
-        inputs,
-        judging,
-        known,
-        scoring,
-        predicting,
-        stopping,
-        concluding,
-        level=estimating.level,
-        distribution=distribution,
-        samples=estimating.samples,
-        seed=seed,
-    )
-    ranking, audited = campaign.ranking, _audit(campaign, audit)
+    asked = None if pairs is None else PairChoice.parse(pairs)
+    if asked is not None and asked.kind == "baseline" and checking.baseline is None:
+        raise ParameterError("--pairs baseline lists the pairs with the baseline: name it with --baseline")
+    with out.watching():
+        campaign = load_campaign(
+            out,
+            inputs,
+            judging,
+            known,
+            scoring,
+            predicting,
+            stopping,
+            concluding,
+            level=estimating.level,
+            distribution=distribution,
+            samples=estimating.samples,
+            seed=seed,
+        )
+        ranking, audited = campaign.ranking, _audit(campaign, audit)
+    choice = asked or _usual_pairs(ranking, checking.baseline, out)
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]
     for note in said:
         out.note(note)
     check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
     if check is not None:
         out.note(check.sentence())
-    frames = [ranking.systems_frame(), *_pair_frames(ranking, check, by, everything=pairs)]
+    frames = [ranking.systems_frame(), *_pair_frames(ranking, check, by, choice)]
     frames.append(pl.DataFrame([summary_row(campaign)]))
     if audited is not None:
         frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
@@ -164,16 +175,17 @@ def rank(
         show_ranking(ranking, out)
         if check is not None:
             _show_check(ranking, check, out)
-        if check is None or pairs:
-            _show_pairs(ranking, out, everything=pairs)
+        listed = _kept(ranking, choice, checking.baseline)
+        if check is None or (asked is not None and choice.kind != "baseline"):
+            _show_pairs(ranking, listed, choice.among(checking.baseline), out, everything=asked is not None)
         if by is not None:
-            _show_by(ranking, by, out, everything=pairs)
+            _show_by(ranking, listed, by, out, everything=asked is not None)
         # Where two systems may be the best, the report's headline says what would tell them apart.
         forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
         said_first = statements.say_verdict(ranking, forecast).headline
         out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
     elif out.shape == "latex":
-        out.text(_latex(ranking, check, by, everything=pairs))
+        out.text(_latex(ranking, check, by, choice))
     else:
         out.note(ranking.notes()[0])
         out.kinds(*frames)
@@ -181,7 +193,28 @@ def rank(
         checking.conclude(check)
 
 
-def _latex(ranking: Ranking, check: BaselineCheck | None, by: float | None, *, everything: bool) -> str:
+def _usual_pairs(ranking: Ranking, baseline: str | None, out: Output) -> PairChoice:
+    """Return which pairs to list where nothing was said, and say so where they are not all."""
+    from earmark.inference.pair_choice import PairChoice
+
+    if baseline is not None:
+        return PairChoice("baseline")
+    n_systems = len(ranking.estimates.systems)
+    usual = PairChoice.usual(n_systems)
+    if usual.kind != "all":
+        out.note(
+            f"{n_systems:,} systems make {ranking.confidence.size:,} pairs: listing those{usual.among()}; "
+            "--pairs all lists all of them"
+        )
+    return usual
+
+
+def _kept(ranking: Ranking, choice: PairChoice, baseline: str | None) -> pl.DataFrame:
+    """Return the comparisons that are listed."""
+    return choice.keep(ranking.comparisons_frame(), ranking, baseline)
+
+
+def _latex(ranking: Ranking, check: BaselineCheck | None, by: float | None, choice: PairChoice) -> str:
     """Set the ranking and the pairs as two tables."""
     from earmark.cli.latex import latex_table
     from earmark.inference.differences_by import with_difference_probabilities
@@ -193,9 +226,9 @@ def _latex(ranking: Ranking, check: BaselineCheck | None, by: float | None, *, e
         *(Column(name, [number(value) for value in frame[name]]) for name in ("estimate", "low", "high")),
     ]
     if check is not None:
-        frames = _pair_frames(ranking, check, by, everything=everything)
+        frames = _pair_frames(ranking, check, by, choice)
     else:
-        whole = ranking.comparisons_frame()
+        whole = _kept(ranking, choice, None)
         frames = [whole if by is None else with_difference_probabilities(whole, ranking, by)]
     rows = [row for part in frames for row in part.to_dicts()]
     pairs = [
@@ -212,20 +245,21 @@ def _latex(ranking: Ranking, check: BaselineCheck | None, by: float | None, *, e
 
 
 def _pair_frames(
-    ranking: Ranking, check: BaselineCheck | None, by: float | None, *, everything: bool
+    ranking: Ranking, check: BaselineCheck | None, by: float | None, choice: PairChoice
 ) -> list[pl.DataFrame]:
-    """Return the rows of all pairs, or of those with the baseline and, if asked for, of the others."""
+    """Return the rows of the pairs that are listed; those with the baseline, if there is one, and then the others."""
     import polars as pl
 
     from earmark.inference.baseline import ranking_rows
     from earmark.inference.differences_by import with_difference_probabilities
 
     if check is None:
-        frames = [ranking.pairs_frame()]
+        frames = [choice.keep(ranking.pairs_frame(), ranking)]
     else:
-        named = [check.baseline]
-        others = ranking.pairs_frame().filter(~(pl.col("a").is_in(named) | pl.col("b").is_in(named)))
-        frames = [ranking_rows(ranking, check), *([others] if everything else [])]
+        listed = choice.keep(ranking.pairs_frame(), ranking, check.baseline)
+        others = listed.filter((pl.col("a") != check.baseline) & (pl.col("b") != check.baseline))
+        beside = ranking_rows(ranking, check)
+        frames = [beside.head(0) if choice.kind == "none" else beside, *([others] if others.height else [])]
     return frames if by is None else [with_difference_probabilities(frame, ranking, by) for frame in frames]
 
 
@@ -234,11 +268,11 @@ def _chance(value: float) -> str:
     return "<1%" if 0 < value < 0.01 else in_percent(value)
 
 
-def _show_by(ranking: Ranking, by: float, out: Output, *, everything: bool) -> None:
+def _show_by(ranking: Ranking, listed: pl.DataFrame, by: float, out: Output, *, everything: bool) -> None:
     """Show how probable differences of some size are, the most probable first."""
     from earmark.inference.differences_by import with_difference_probabilities
 
-    frame = with_difference_probabilities(ranking.comparisons_frame(), ranking, by)
+    frame = with_difference_probabilities(listed, ranking, by)
     if not frame.height:
         return
     frame = frame.sort("a_better_by", descending=True, maintain_order=True)
@@ -253,7 +287,7 @@ def _show_by(ranking: Ranking, by: float, out: Output, *, everything: bool) -> N
         ],
         title=f"The probability that one is better than the other by {by:g} or more",
         caption="a has the better estimate; the rest is the probability that they differ by less"
-        + (f"\nand {rest:,} more: --pairs lists all pairs" if rest else ""),
+        + (f"\nand {rest:,} more: --pairs all lists them" if rest else ""),
     )
     out.show("")
 
@@ -344,18 +378,18 @@ def show_ranking(ranking: Ranking, out: Output) -> None:
     out.show("")
 
 
-def _show_pairs(ranking: Ranking, out: Output, *, everything: bool) -> None:
-    """Show the pairs that are not decided, the least sure first, or all of them."""
+def _show_pairs(ranking: Ranking, frame: pl.DataFrame, among: str, out: Output, *, everything: bool) -> None:
+    """Show the pairs that are not decided, the least sure first, or all that are listed."""
     import polars as pl
 
-    frame = ranking.comparisons_frame().sort("confidence", maintain_order=True)
+    frame = frame.sort("confidence", maintain_order=True)
     if not frame.height:
         return
     listed = frame if everything else frame.filter(~pl.col("decided"))
     undecided = int((~frame["decided"]).sum())
-    title = f"{undecided:,} of {frame.height:,} pairs are undecided: confidence below {100 * ranking.level:g}%"
+    title = f"{undecided:,} of {frame.height:,} pairs{among} are undecided: confidence below {100 * ranking.level:g}%"
     if not undecided:
-        title = f"All pairs are decided: confidence of {100 * ranking.level:g}% or more"
+        title = f"All pairs{among} are decided: confidence of {100 * ranking.level:g}% or more"
     if not listed.height:
         out.show(Text(title, style="bold"), "")
         return
@@ -374,6 +408,6 @@ def _show_pairs(ranking: Ranking, out: Output, *, everything: bool) -> None:
         ],
         title=title,
         caption=f"a has the better estimate; at least: the bound that the difference exceeds with {sure} confidence"
-        + (f"\nand {rest:,} more: --pairs lists all pairs" if rest else ""),
+        + (f"\nand {rest:,} more: --pairs all lists them" if rest else ""),
     )
     out.show("")

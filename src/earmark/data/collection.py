@@ -23,7 +23,7 @@ from earmark.errors import ParameterError
 from earmark.wording import counted
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,16 +57,21 @@ class Collection(Display):
         """Pool the first ``depth`` documents of every list (all of them by default)."""
         if depth is not None and depth < 1:
             raise ParameterError(f"a depth is 1 or more, got {depth}")
-        ranks = runs.ranks
-        kept = ranks <= (depth or np.inf)
-        names = runs.documents.filter(pl.Series(kept))
+        names, rank, of = runs.documents, runs.ranks, runs.list_of_result
+        kept = rank <= (depth or rank.size)
+        if not kept.all():
+            names, rank, of = names.filter(pl.Series(kept)), rank[kept], of[kept]
         unique = names.unique().sort()
         document = names.replace_strict(unique, np.arange(unique.len()), return_dtype=pl.Int64).to_numpy()
-        of = runs.list_of_result[kept]
+        # One array after the other, and none for longer than needed: of the largest collections, each is large.
         key = runs.list_query[of] * unique.len() + document
-        items, item_of_result = np.unique(key, return_inverse=True)
-        system, rank = runs.list_system[of], ranks[kept]
-        order = np.lexsort((item_of_result, system))
+        del names, document, kept
+        items, item_of_result = _number(key)
+        del key
+        system = runs.list_system[of]
+        del of
+        # One key to sort by: systems one after the other, and the items of each.
+        order = np.argsort(system * max(items.size, 1) + item_of_result, kind="stable")
         return cls(
             runs.systems,
             runs.queries,
@@ -95,7 +100,13 @@ class Collection(Display):
         from scipy.sparse import csr_array
 
         shape = (len(self.systems), self.n_items)
-        return csr_array((self.result_rank, (self.result_system, self.result_item)), shape=shape)
+        ends = np.searchsorted(self.result_system, np.arange(shape[0] + 1))
+        return csr_array((self.result_rank, self.result_item, ends), shape=shape)
+
+    @cached_property
+    def ranks_by_item(self) -> csc_array:
+        """The same column by column: the systems that retrieved an item, and their ranks, stand side by side."""
+        return self.ranks.astype(np.int32).tocsc()
 
     def item_frame(self) -> pl.DataFrame:
         """Return ``query`` and ``document`` of every item, in the order of the items."""
@@ -122,6 +133,12 @@ class Collection(Display):
             }
         )
         return Summary(str(self), [DisplayTable(frame)])
+
+
+def _number(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the different keys in ascending order, and the number of every key among them."""
+    unique = pl.Series(keys).unique().sort().to_numpy()
+    return unique, np.searchsorted(unique, keys)
 
 
 @dataclass(frozen=True, repr=False)

@@ -38,6 +38,7 @@ from earmark.data.scales import Scale, guess_scale
 from earmark.data.table_files import Layout, is_parquet, parquet_columns, read_layout, read_named
 from earmark.data.tables import Table, id_cells, number_cells
 from earmark.errors import InputError, ParameterError
+from earmark.progress import track
 
 AnyPath = str | os.PathLike[str]
 
@@ -67,7 +68,8 @@ def read_runs(paths: AnyPath | Iterable[AnyPath], *, order: Order = "score", enc
         raise InputError(expected="one run or more", got="none")
     # A few at a time: while polars parses one file on all cores, another is read and a third put in order.
     with ThreadPoolExecutor(max_workers=3) as pool:
-        parts = list(pool.map(lambda file: _read_run(file, order=order, encoding=encoding), files))
+        reading = pool.map(lambda file: _read_run(file, order=order, encoding=encoding), files)
+        parts = [next(reading) for _ in track(files, "reading")]
     if len(parts) > 1:
         _refuse_judgments(parts, files)
     return join_runs(_with_distinct_names(parts, files))

@@ -26,11 +26,13 @@ separate systems picks items that differ from the rest in these covariates.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from earmark.beliefs.stretches import STRETCH
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
@@ -61,6 +63,14 @@ class Covariates:
     values: Floats
     groups: dict[str, Ints]
     content: ItemContent | None = None
+
+    @cached_property
+    def standardised(self) -> Floats:
+        """Values, centred and scaled over the collection; covariates that are the same for all items drop out."""
+        apart = self.values - self.values.mean(axis=0)
+        deviation = apart.std(axis=0)
+        varies = deviation > 1e-9
+        return np.asarray(apart[:, varies] / deviation[varies])
 
 
 def covariates(collection: Collection, features: FeatureBuilder, content: Content | None = None) -> Covariates:
@@ -113,19 +123,29 @@ def _output_covariates(collection: Collection) -> dict[str, Floats]:
 
 def result_overlap(collection: Collection) -> Floats:
     """Return the cosine of systems' results over all queries, shape (systems, systems); 1 for the same documents."""
-    member = csr_array(
-        (np.ones(collection.n_results), (collection.result_system, collection.result_item)),
-        shape=(len(collection.systems), collection.n_items),
-    )
-    shared = np.asarray((member @ member.T).toarray(), dtype=np.float64)
+    n_systems = len(collection.systems)
+    shared = np.zeros((n_systems, n_systems))
+    for member in _members(collection):
+        # Single precision holds the counts of a stretch exactly.
+        few = member.astype(np.float32)
+        shared += few.T @ few
     length = np.sqrt(np.maximum(np.diagonal(shared), 1.0))
     return np.asarray(shared / np.outer(length, length))
 
 
 def _breadth(retrieved: RetrievalCounts, overlap: Floats) -> Floats:
     """Return the effective number of systems that retrieved every item, 1 or more."""
-    member = np.zeros((retrieved.collection.n_items, retrieved.n_systems))
-    member[retrieved.collection.result_item, retrieved.collection.result_system] = 1.0
     # The sum of the overlaps of all pairs of the item's systems; that of a system with itself is 1.
-    alike = np.einsum("is,is->i", member @ overlap, member)
-    return np.asarray(np.maximum(retrieved.systems_of_item**2 / np.maximum(alike, 1e-12), 1.0))
+    alike = [np.einsum("is,is->i", member @ overlap, member) for member in _members(retrieved.collection)]
+    total = np.concatenate(alike) if alike else np.zeros(0)
+    return np.asarray(np.maximum(retrieved.systems_of_item**2 / np.maximum(total, 1e-12), 1.0))
+
+
+def _members(collection: Collection) -> Iterator[Floats]:
+    """Yield which systems retrieved which items, shape (items, systems), for one stretch of items after the other."""
+    ranks = collection.ranks_by_item
+    for first in range(0, collection.n_items, STRETCH):
+        ends = ranks.indptr[first : min(first + STRETCH, collection.n_items) + 1]
+        member = np.zeros((ends.size - 1, len(collection.systems)))
+        member[np.repeat(np.arange(len(member)), np.diff(ends)), ranks.indices[ends[0] : ends[-1]]] = 1.0
+        yield member

@@ -48,14 +48,14 @@ kernels of content are those of :mod:`earmark.predictors.content_kernels`; witho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from earmark.beliefs.effects import EffectModel
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
-from earmark.predictors.covariates import Covariates, result_overlap
+from earmark.predictors.covariates import Covariates
+from earmark.predictors.made_effects import SystemLoadings, made_effects, own_weights
 
 GENERAL = (
     "base",
@@ -134,40 +134,34 @@ def effect_model(
     number = {name: index for index, name in enumerate(components)}
     spread = item_spread(prior_mean)
     slope = 2.0 * (prior_mean - prior_mean.mean())
-    by_system, by_rank = _system_weights(collection)
-    standard = _standardised(known.values)
-    shared_effects = {
-        "base": spread[:, None],
-        "slopes": np.column_stack((slope, spread[:, None] * standard)),
-        "system": spread[:, None] * by_system,
-        "system slope": slope[:, None] * by_system,
-        "system rank": spread[:, None] * by_rank,
-        CONTENT: spread[:, None] * near,
-        "assessor": np.zeros((collection.n_items, n_assessors)),
-    }
-    shared_effects = {name: columns for name, columns in shared_effects.items() if name in components}
-    shared = np.column_stack(list(shared_effects.values()))
-    counts = {name: columns.shape[1] for name, columns in shared_effects.items()}
-    own = np.zeros((collection.n_items, len(components)))
-    own[:, number["noise"]] = spread**2
-    offsets = np.searchsorted(collection.item_query, np.arange(len(collection.queries) + 1))
-    for code, group in known.groups.items():
-        alone = _alone(group)
-        own[alone, number[attribute_component(code)]] = spread[alone] ** 2
-    if alike is not None:
-        own[:, number[LIKENESS]] = spread**2 * alike.rest
+    standard = known.standardised
+    offsets = np.searchsorted(collection.item_query, np.arange(len(collection.queries) + 1)).astype(np.int64)
+    systems = SystemLoadings(collection, offsets)
     prominence = item_prominence(collection)
-    local, local_component = [], []
-    for query, (first, last) in enumerate(pairwise(offsets)):
-        items = slice(int(first), int(last))
-        here = spread[items, None]
+
+    def shared_of(items: slice) -> dict[str, Floats]:
+        (by_system, by_rank), here, tilt = systems.of_items(items), spread[items, None], slope[items, None]
+        effects_of_items = {
+            "base": here,
+            "slopes": np.column_stack((tilt, here * standard[items])),
+            "system": here * by_system,
+            "system slope": tilt * by_system,
+            "system rank": here * by_rank,
+            CONTENT: here * near[items],
+            "assessor": np.zeros((here.size, n_assessors)),
+        }
+        return {name: columns for name, columns in effects_of_items.items() if name in components}
+
+    def local_of(query: int) -> tuple[Floats, Ints]:
+        items = slice(int(offsets[query]), int(offsets[query + 1]))
+        (by_system, by_rank), here = systems.of_items(items), spread[items, None]
         of_query = {
             "query": here,
             "query slope": slope[items, None],
             "rare in query": here * (1.0 - prominence[items, None]),
             "common in query": here * prominence[items, None],
-            "system in query": _without_empty(here * by_system[items]),
-            "system rank in query": _without_empty(here * by_rank[items]),
+            "system in query": _without_empty(here * by_system),
+            "system rank in query": _without_empty(here * by_rank),
         }
         columns = [found for name, found in of_query.items() if name in components]
         of = [number[name] for name, found in of_query.items() if name in components for _ in range(found.shape[1])]
@@ -178,17 +172,31 @@ def effect_model(
         if alike is not None:
             columns.append(alike.factors[query] * spread[items, None])
             of += [number[LIKENESS]] * alike.factors[query].shape[1]
-        local.append(np.column_stack(columns))
-        local_component.append(np.array(of, dtype=np.int64))
+        return np.column_stack(columns), np.array(of, dtype=np.int64)
+
+    own = {number["noise"]: spread**2}
+    for code, group in known.groups.items():
+        own[number[attribute_component(code)]] = np.where(_alone(group), spread**2, 0.0)
+    if alike is not None:
+        own[number[LIKENESS]] = spread**2 * alike.rest
+    counts = {name: columns.shape[1] for name, columns in shared_of(slice(0, 0)).items()}
+    parts = made_effects(
+        lambda items: np.column_stack(list(shared_of(items).values())),
+        local_of,
+        offsets,
+        sum(counts.values()),
+        largest=max(1.0, systems.largest, *(float(np.abs(part).max(initial=0.0)) for part in (slope, standard, near))),
+    )
     return EffectModel(
         components=components,
-        offsets=offsets.astype(np.int64),
+        offsets=offsets,
         prior_mean=prior_mean,
-        shared=shared,
+        shared=parts.shared,
         shared_component=np.repeat([number[name] for name in counts], list(counts.values())).astype(np.int64),
-        local=tuple(local),
-        local_component=tuple(local_component),
-        own=own,
+        local=parts.local,
+        local_component=parts.local_component,
+        own=own_weights(own, (collection.n_items, len(components))),
+        largest_loading=parts.largest,
     )
 
 
@@ -204,37 +212,9 @@ def item_prominence(collection: Collection) -> Floats:
     return np.asarray(np.log1p(total) / np.log1p(len(collection.systems)))
 
 
-def _system_weights(collection: Collection) -> tuple[Floats, Floats]:
-    """Return what every item has to do with effects of systems and of ranks, shapes (items, systems)."""
-    shape = (collection.n_items, len(collection.systems))
-    item, system, rank = collection.result_item, collection.result_system, collection.result_rank
-    member, height = np.zeros(shape), np.zeros(shape)
-    member[item, system] = 1.0
-    of_rank = 1.0 / np.log2(1.0 + np.arange(1, int(rank.max(initial=1)) + 1))
-    of_rank = (of_rank - of_rank.mean()) / max(float(of_rank.std()), 1e-9)
-    height[item, system] = of_rank[rank - 1]
-    values, vectors = np.linalg.eigh(result_overlap(collection))
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    count = np.sqrt(member.sum(axis=1, keepdims=True))
-    return _without_rounding((member / count) @ root), _without_rounding((height / count) @ root)
-
-
-def _without_rounding(weights: Floats) -> Floats:
-    """Remove what rounding leaves of systems without any overlap: it would otherwise count as an effect."""
-    return np.where(np.abs(weights) < 1e-12, 0.0, weights)
-
-
 def _without_empty(columns: Floats) -> Floats:
     """Drop effects that no item has."""
     return columns[:, columns.any(axis=0)]
-
-
-def _standardised(values: Floats) -> Floats:
-    """Centre and scale covariates over the collection; those that are the same for all items drop out."""
-    apart = values - values.mean(axis=0)
-    deviation = apart.std(axis=0)
-    varies = deviation > 1e-9
-    return np.asarray(apart[:, varies] / deviation[varies])
 
 
 def _alone(group: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

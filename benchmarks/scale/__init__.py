@@ -1,0 +1,1 @@
+"""How time and memory grow with a collection: ``python -m benchmarks.scale``."""
