@@ -13,7 +13,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +50,7 @@ class Cost:
 def write_collection(folder: Path, queries: int) -> int:
     """Write runs, all judgments and a few of them; returns how many results there are.
 
-    Every query has a pool of documents of its own, with gains; a system ranks it by gain and noise, by its skill.
+    Every query has a pool of documents of its own, with gains; a system ranks it by gain and noise.
     """
     rng = np.random.default_rng(7)
     gains = rng.choice(3, size=(queries, POOL), p=(0.6, 0.25, 0.15))
@@ -102,7 +104,9 @@ def main(arguments: list[str] | None = None) -> int:
         for queries in sorted(chosen.queries):
             folder = Path(name) / str(queries)
             folder.mkdir()
-            folders.append((folder, write_collection(folder, queries)))
+            # In a process of its own: a process that is started counts the memory of the one that starts it as its own.
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                folders.append((folder, pool.submit(write_collection, folder, queries).result()))
         for command in COMMANDS:
             costs = [run(command, folder, results) for folder, results in folders]
             for cost in costs:
