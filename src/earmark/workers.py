@@ -176,7 +176,7 @@ def _processes(jobs: int) -> Iterator[Compute]:
         # Processes are fresh ones: a forked child would wait for ever for polars' threads, which it does not have.
         with joblib.parallel_config("loky", inner_max_num_threads=1, initializer=_end_with, initargs=(theirs,)):
             # Arrays of any size are mapped into memory, not copied into every call.
-            parallel = joblib.Parallel(jobs, return_as="generator", pre_dispatch="all", batch_size=1, max_nbytes=1)
+            parallel = joblib.Parallel(jobs, return_as="generator", batch_size=1, max_nbytes=1)
         with _without_interrupts():
             results = parallel([joblib.delayed(call)(packed, task) for task in tasks])
         try:
