@@ -18,7 +18,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -42,18 +44,17 @@ def write_collection(folder: Path) -> None:
 @contextmanager
 def cluster() -> Iterator[str]:
     """Keep a cluster for a while; yields the address of its scheduler."""
-    from distributed import Client
-
+    distributed: Any = import_module("distributed")
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     address, dask = f"tcp://127.0.0.1:{port}", Path(sys.executable).with_name("dask")
     calls = [["scheduler", "--host", "127.0.0.1", "--port", str(port)]]
     calls += [["worker", address, "--nthreads", "1", "--no-nanny"]] * WORKERS
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    started = [subprocess.Popen([dask, *call, "--no-dashboard"], **silent) for call in calls]
+    silent, joined = subprocess.DEVNULL, subprocess.STDOUT
+    started = [subprocess.Popen([dask, *call, "--no-dashboard"], stdout=silent, stderr=joined) for call in calls]
     try:
-        with Client(address, timeout=60, set_as_default=False) as client:
+        with distributed.Client(address, timeout=60, set_as_default=False) as client:
             client.wait_for_workers(WORKERS, timeout=60)
         yield address
     finally:
