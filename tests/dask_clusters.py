@@ -41,6 +41,10 @@ class Cluster:
         worker.wait()
         self.workers.remove(worker)
 
+    def kill_scheduler(self) -> None:
+        self._scheduler.kill()
+        self._scheduler.wait()
+
     def close(self) -> None:
         for process in (*self.workers, self._scheduler):
             process.kill()

@@ -249,6 +249,21 @@ def test_a_cluster_without_workers_or_with_others(
         lonely.close()
 
 
+def test_a_cluster_that_is_lost_on_the_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lost = Cluster()
+    try:
+        lost.start_worker()
+        tasks = [(number,) for number in range(2_000)]
+        found = work_through(size_of, Counted(tmp_path / "log"), tasks, cluster=lost.address)
+        assert next(found)[0] == 0
+        lost.kill_scheduler()
+        monkeypatch.setattr("earmark.cluster.CONNECTING", 0.5)
+        with pytest.raises(ClusterError, match=f"cannot reach a Dask cluster at {lost.address}"):
+            list(found)
+    finally:
+        lost.close()
+
+
 def test_versions_are_compared() -> None:
     compare_versions({"numpy": "2.4"}, {"numpy": "2.4", "other": "1"}, "a worker")
     with pytest.raises(ClusterError, match=r"^a worker has numpy 2\.3, here it is 2\.4: install the same"):
