@@ -1,6 +1,6 @@
 """How much it helps to know what documents sound like, and what it costs where that is noise.
 
-``python -m benchmarks.content [--seeds 20] [--jobs 2]`` plays campaigns with and without content, by the predictor
+``python -m benchmarks.content [--seeds 20] [--jobs N]`` plays campaigns with and without content, by the predictor
 hierarchical and the policy variance, on collections of three kinds:
 
 - *informative embeddings*: made-up listeners hear documents as points in a space. Gains rest on how near two points
@@ -27,15 +27,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import get_context
 
 import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.mirex import draw_some, load_mirex
 from earmark.campaign.problem import Problem
 from earmark.data.arrays import Floats, Ints
@@ -74,32 +73,29 @@ class Row:
     coverage_systems: float
 
 
-def study(make_collection: MakeWorld, seeds: Sequence[int], *, measure: str = "AG@5", jobs: int = 1) -> pl.DataFrame:
+def study(
+    make_collection: MakeWorld, seeds: Sequence[int], *, measure: str = "AG@5", helpers: Helpers | None = None
+) -> pl.DataFrame:
     """Play campaigns with and without content.
 
     Parameters
     ----------
     make_collection : callable
-        Given a seed, returns runs, judgments of all their items, metadata or None, and content. With several jobs it
-        travels to other processes: a function of a module, not one made on the spot.
+        Given a seed, returns runs, judgments of all their items, metadata or None, and content.
     seeds : sequence of int
         One collection each.
     measure : str
         What systems are compared by.
-    jobs : int
-        How many processes to use.
+    helpers : Helpers, optional
+        Who computes; by default this process.
 
     Returns
     -------
     polars.DataFrame
         The fields of :class:`Row`, two rows per seed.
     """
-    both = partial(_with_and_without, make_collection, measure)
-    if jobs == 1:
-        parts = [both(seed) for seed in seeds]
-    else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            parts = list(pool.map(both, seeds))
+    tasks = [(measure, seed) for seed in seeds]
+    parts = (helpers or Helpers()).each(_with_and_without, make_collection, tasks)
     return pl.DataFrame([asdict(row) for part in parts for row in part])
 
 
@@ -269,14 +265,14 @@ def main() -> None:
     """Run the studies and print their tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=2)
+    Helpers.options(parser)
     parser.add_argument("--only", metavar="NAME", help="collections whose name contains this")
     told = parser.parse_args()
     for name, make_collection in WORLDS.items():
         if told.only and told.only not in name:
             continue
         try:
-            show(name, study(make_collection, range(told.seeds), jobs=told.jobs))
+            show(name, study(make_collection, range(told.seeds), helpers=Helpers.given(told)))
         except (InputError, MissingLibraryError) as error:
             print(f"left out: {name} ({error})", file=sys.stderr)
 

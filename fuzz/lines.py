@@ -111,6 +111,8 @@ TEXTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ending": ((".wav", ".flac"), (".mp3", "", ".x", "wav", "/")),
     "store": (("sqlite:///other.db",), ("sqlite://", "x", "mysql://a/b", "sqlite:////nowhere/x.db", "")),
     "address": (("https://example.org",), ("x", "http://[", "")),
+    # Refused before anybody is called, since --jobs is always given.
+    "cluster": (("tcp://127.0.0.1:1",), ("x", "")),
     "trap_rate": (("0.1", "1/20"), ("10%", "2", "nan", "x", "")),
     "settings": (
         ("estimates.stop=none", "estimates.margin=0.1"),

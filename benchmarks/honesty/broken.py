@@ -33,6 +33,7 @@ import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.guaranteed import MEASURE, Held, hold, true_estimates
 from earmark.beliefs.beliefs import UNJUDGED
 from earmark.beliefs.estimates import Estimates
@@ -240,6 +241,10 @@ def one_collection(case: str, number: int) -> Row:
     )
 
 
+def _collection(_: None, case: str, number: int) -> Row:
+    return one_collection(case, number)
+
+
 def by_sample(setting: Setting, truth: Floats, true: Estimates, *, seed: int) -> Held:
     """Judge a sample alone, and hold what it guarantees against the truth."""
     predictor = _HIERARCHICAL(setting)
@@ -252,9 +257,10 @@ def _average(parts: list[Held]) -> Held:
     return Held(*np.mean([astuple(part) for part in parts], axis=0).tolist())
 
 
-def study(resamples: int, *, cases: tuple[str, ...] = tuple(CASES)) -> pl.DataFrame:
+def study(resamples: int, *, cases: tuple[str, ...] = tuple(CASES), helpers: Helpers | None = None) -> pl.DataFrame:
     """Judge all collections; one row each."""
-    rows = [one_collection(case, number) for case in cases for number in range(resamples)]
+    tasks = [(case, number) for case in cases for number in range(resamples)]
+    rows = (helpers or Helpers()).each(_collection, None, tasks)
     return pl.DataFrame([asdict(row) for row in rows])
 
 
@@ -281,9 +287,10 @@ def main() -> None:
     """Run the study and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--resamples", type=int, default=30, help="how many collections of every kind")
+    Helpers.options(parser)
     told = parser.parse_args()
-    began = time.process_time()
-    made = table(study(told.resamples))
+    began = time.monotonic()
+    made = table(study(told.resamples, helpers=Helpers.given(told)))
     print(f"{told.resamples} collections of every kind, {JUDGED} judgments, audit {AUDIT:g}: coverage of 95% intervals")
     modes = "".join(f"{name:^28}" for name in ("model", "guaranteed", "by the audit's sample"))
     print(f"{'':22}{modes}{'audit flags':^14}{'diagnose':>9}")
@@ -295,7 +302,7 @@ def main() -> None:
             for pairs, error, systems, width in zip(*[iter(numbers)] * 4, strict=True)
         )
         print(f"{case:15}{items:7d}{parts}{flagged:7.2f}{ever:7.2f}{diagnosed:9.3f}")
-    print(f"{time.process_time() - began:.0f} s of processor time")
+    print(f"{time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Does 95% mean 95%? Resampled collections from the reporting queries of MIREX 2011, several methods side by side.
 
-``python -m benchmarks.honesty.coverage [--resamples 100] [--jobs 2]`` draws 8 of 18 systems and 30 of the 45 reporting
+``python -m benchmarks.honesty.coverage [--resamples 100] [--jobs N]`` draws 8 of 18 systems and 30 of the 45 reporting
 queries again and again, plays one campaign per method on each, and looks at 0, 2, 5, 10 and 20% of the items judged.
 Every look is scored by AG@5, DCG@5, nDCG@5 and nRBP@5: coverage of the 95% intervals of pairs and of systems, mean
 confidence, and accuracy (share of pairs in the right order). Shipped priors come from the other half of the queries;
@@ -15,15 +15,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.looks import play_through
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
@@ -70,9 +69,8 @@ class Row:
     half_width: float
 
 
-def one_resample(number: int, methods: tuple[str, ...], mirex: Mirex | None = None) -> list[Row]:
+def one_resample(mirex: Mirex, number: int, methods: tuple[str, ...]) -> list[Row]:
     """Play one campaign per method on one resampled collection."""
-    mirex = mirex or load_mirex()
     rng = np.random.default_rng([2026, number])
     runs = mirex.runs.select(
         systems=draw_some(rng, mirex.runs.systems, _SYSTEMS), queries=draw_some(rng, mirex.reporting, _QUERIES)
@@ -121,16 +119,11 @@ def _row(number: int, method: str, measure: str, share: float, judged: int, foun
     )
 
 
-def study(resamples: int, *, methods: tuple[str, ...] = tuple(METHODS), jobs: int = 1) -> pl.DataFrame:
+def study(resamples: int, *, methods: tuple[str, ...] = tuple(METHODS), helpers: Helpers | None = None) -> pl.DataFrame:
     """Play all campaigns; one row per look and measure."""
-    if jobs == 1:
-        mirex = load_mirex()
-        rows = [row for number in range(resamples) for row in one_resample(number, methods, mirex)]
-    else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            parts = pool.map(one_resample, range(resamples), [methods] * resamples)
-            rows = [row for part in parts for row in part]
-    return pl.DataFrame([asdict(row) for row in rows])
+    tasks = [(number, methods) for number in range(resamples)]
+    parts = (helpers or Helpers()).each(one_resample, load_mirex(), tasks)
+    return pl.DataFrame([asdict(row) for part in parts for row in part])
 
 
 def table(frame: pl.DataFrame) -> pl.DataFrame:
@@ -192,12 +185,12 @@ def main() -> None:
     """Run the study and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--resamples", type=int, default=100)
-    parser.add_argument("--jobs", type=int, default=2)
+    Helpers.options(parser)
     parser.add_argument("--output", type=Path, help="write all rows to this CSV file")
     parser.add_argument("--rows", type=Path, help="take the rows of an earlier run from this CSV file")
     parser.add_argument("--summary", type=Path, help="write coverage.csv and accuracy.csv to this folder")
     told = parser.parse_args()
-    frame = pl.read_csv(told.rows) if told.rows else study(told.resamples, jobs=told.jobs)
+    frame = pl.read_csv(told.rows) if told.rows else study(told.resamples, helpers=Helpers.given(told))
     if told.output:
         frame.write_csv(told.output)
     if told.summary:

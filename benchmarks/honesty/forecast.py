@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
 from earmark.campaign.campaign import Campaign
@@ -113,6 +114,19 @@ def table(rows: list[dict[str, object]]) -> pl.DataFrame:
     )
 
 
+def _rows(shared: tuple[Mirex | None, str, str], kind: str, number: int) -> list[dict[str, object]]:
+    mirex, measure, predictor = shared
+    rng = np.random.default_rng([12, number])
+    setting, truth = of_mirex(rng, mirex) if kind == "MIREX" and mirex is not None else made_up(rng)
+    problem = Problem(setting, earmark.parse(measure), PredictorChoice(predictor), samples=SAMPLES)
+    rows: list[dict[str, object]] = []
+    for share in SHARES:
+        answers = Campaign(problem).beliefs.draw(rng, 1)[0] if kind == "drawn" else truth
+        looks = look_ahead(problem, answers, rng, share=share)
+        rows += [{"truth": kind, "collection": number, **look} for look in looks]
+    return rows
+
+
 def main() -> None:
     """Run the study and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -120,23 +134,16 @@ def main() -> None:
     parser.add_argument("--measure", default="AG@5")
     parser.add_argument("--predictor", default="hierarchical")
     parser.add_argument("--truth", choices=TRUTHS, action="append")
+    Helpers.options(parser)
     told = parser.parse_args()
-    began, measure, kinds = time.process_time(), earmark.parse(told.measure), told.truth or TRUTHS
-    mirex = load_mirex() if "MIREX" in kinds else None
-    rows = []
-    for kind in kinds:
-        for number in range(told.collections):
-            rng = np.random.default_rng([12, number])
-            setting, truth = of_mirex(rng, mirex) if kind == "MIREX" and mirex is not None else made_up(rng)
-            problem = Problem(setting, measure, PredictorChoice(told.predictor), samples=SAMPLES)
-            for share in SHARES:
-                answers = Campaign(problem).beliefs.draw(rng, 1)[0] if kind == "drawn" else truth
-                looks = look_ahead(problem, answers, rng, share=share)
-                rows += [{"truth": kind, "collection": number, **look} for look in looks]
+    began, kinds = time.monotonic(), told.truth or TRUTHS
+    shared = (load_mirex() if "MIREX" in kinds else None, told.measure, told.predictor)
+    tasks = [(kind, number) for kind in kinds for number in range(told.collections)]
+    rows = [row for part in Helpers.given(told).each(_rows, shared, tasks) for row in part]
     print(f"{told.collections} collections of each kind, {told.measure}, {told.predictor}")
     with pl.Config(tbl_rows=-1, float_precision=2, tbl_hide_dataframe_shape=True, tbl_width_chars=120):
         print(table(rows))
-    print(f"{time.process_time() - began:.0f} s of processor time")
+    print(f"{time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.helping import Helpers
 from earmark.campaign.loop import play
 from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
 from earmark.data.arrays import Bools
@@ -55,17 +56,22 @@ def _hold(ranking: Ranking, world: PairWorld) -> tuple[Bools, Bools]:
     return systems, pairs
 
 
+def _campaign(seed: int, repeat: int) -> dict[str, tuple[Bools, Bools]]:
+    rng = np.random.default_rng([seed, repeat])
+    return never_misses(made_up_world(rng, skills=SKILLS, queries=20, documents=20, depth=10, pairs=30), repeat)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--campaigns", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    Helpers.options(parser)
     args = parser.parse_args()
     table = Table("intervals", "campaigns", "systems that never miss", "se", "differences that never miss", "se")
     found: dict[str, list[tuple[float, float]]] = {"one look": [], "any time": []}
-    for repeat in range(args.campaigns):
-        rng = np.random.default_rng([args.seed, repeat])
-        world = made_up_world(rng, skills=SKILLS, queries=20, documents=20, depth=10, pairs=30)
-        for name, (systems, differences) in never_misses(world, repeat).items():
+    tasks = [(repeat,) for repeat in range(args.campaigns)]
+    for campaign in Helpers.given(args).each(_campaign, args.seed, tasks):
+        for name, (systems, differences) in campaign.items():
             found[name].append((float(systems.mean()), float(differences.mean())))
     for name, shares in found.items():
         mean, error = np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))

@@ -1,4 +1,4 @@
-"""Whether plans hold: ``python -m benchmarks.honesty.plan``.
+"""Whether plans hold: ``python -m benchmarks.honesty.plan [20] [--jobs N]``.
 
 Collections are drawn from MIREX 2011, 8 of its 18 systems and 30 of its reporting queries. For each, a plan is made
 without a single judgment, and then the real campaign is played with the recorded judgments answering. Eight in ten of
@@ -10,12 +10,13 @@ Collections overlap in systems and queries, so the shares printed vary more than
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 
 import numpy as np
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from earmark.beliefs.beliefs import item_gains
 from earmark.campaign.campaign import Campaign, oracle
@@ -33,23 +34,24 @@ BATCH = 20
 MEASURE = earmark.parse("AG@5")
 
 
-def main(collections: int = COLLECTIONS) -> None:
+def main() -> None:
     """Plan, play, and print how they compare."""
-    mirex = load_mirex()
-    began = time.process_time()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("collections", type=int, nargs="?", default=COLLECTIONS)
+    Helpers.options(parser)
+    told = parser.parse_args()
+    collections, mirex, began = told.collections, load_mirex(), time.monotonic()
     drawn = [draw_collection(mirex, np.random.default_rng([7, number])) for number in range(collections)]
     items = [setting.collection.n_items for setting, _ in drawn]
     print(f"{collections} collections of {SYSTEMS} systems and {QUERIES} queries, {min(items)} to {max(items)} items")
     for rule in map(parse_stop, RULES):
         print(f"\n{rule}: real judgments, and the plan's low, median and high")
-        pairs = []
-        for number, (setting, truth) in enumerate(drawn):
-            planned, real = plan_and_play(setting, truth, rule, seed=number)
-            pairs.append((planned, real))
+        pairs = Helpers.given(told).each(_plan_and_play, rule, [(*one, number) for number, one in enumerate(drawn)])
+        for planned, real in pairs:
             verdict = "" if planned.low <= real <= planned.high else "  outside"
-            print(f"  {real:5d} {planned.low:6d} {planned.median:5d} {planned.high:5d}{verdict}", flush=True)
+            print(f"  {real:5d} {planned.low:6d} {planned.median:5d} {planned.high:5d}{verdict}")
         print(summary(pairs))
-    print(f"\n{time.process_time() - began:.0f} s of processor time")
+    print(f"\n{time.monotonic() - began:.0f} s")
 
 
 def draw_collection(mirex: Mirex, rng: np.random.Generator) -> tuple[Setting, Floats]:
@@ -69,6 +71,10 @@ def plan_and_play(setting: Setting, truth: Floats, rule: StopRule, *, seed: int)
     return planned, last.judged
 
 
+def _plan_and_play(rule: StopRule, setting: Setting, truth: Floats, seed: int) -> tuple[Plan, int]:
+    return plan_and_play(setting, truth, rule, seed=seed)
+
+
 def summary(pairs: list[tuple[Plan, int]]) -> str:
     """Say how often the range held, and how far off the median was."""
     low, median, high = np.array([planned.range for planned, _ in pairs]).T
@@ -82,4 +88,4 @@ def summary(pairs: list[tuple[Plan, int]]) -> str:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main()

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.looks import play_through
 from earmark.beliefs.beliefs import item_gains
 from earmark.campaign.campaign import Campaign
@@ -115,20 +116,26 @@ def look_at(runs: Runs, judgments: Judgments, *, predictor: str, policy: str, me
     return rows
 
 
+def _rows(shared: tuple[int, str], predictor: str, policy: str, number: int) -> list[dict[str, object]]:
+    systems, measure = shared
+    made = text_collection(np.random.default_rng([11, number]), systems=systems)
+    looks = look_at(*made, predictor=predictor, policy=policy, measure=measure)
+    return [{"method": f"{predictor}, {policy}", **look} for look in looks]
+
+
 def main() -> None:
     """Run the study and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--collections", type=int, default=20)
     parser.add_argument("--systems", type=int, default=40)
     parser.add_argument("--measure", default="AG@10")
+    Helpers.options(parser)
     told = parser.parse_args()
-    rows = []
-    for predictor, policy in (("hierarchical", "variance"), ("hierarchical", "random"), ("ordinal", "mtc")):
-        for number in range(told.collections):
-            made = text_collection(np.random.default_rng([11, number]), systems=told.systems)
-            looks = look_at(*made, predictor=predictor, policy=policy, measure=told.measure)
-            rows += [{"method": f"{predictor}, {policy}", **look} for look in looks]
-    table = pl.DataFrame(rows).group_by("method", "share", maintain_order=True).mean()
+    methods = (("hierarchical", "variance"), ("hierarchical", "random"), ("ordinal", "mtc"))
+    tasks = [(*method, number) for method in methods for number in range(told.collections)]
+    parts = Helpers.given(told).each(_rows, (told.systems, told.measure), tasks)
+    rows = pl.DataFrame([row for part in parts for row in part])
+    table = rows.group_by("method", "share", maintain_order=True).mean()
     with pl.Config(tbl_rows=-1, float_precision=3, tbl_hide_dataframe_shape=True, tbl_width_chars=120):
         print(table)
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from earmark.data.runs import Runs
     from earmark.data.scales import BINARY, BROAD, FINE, Scale, parse_scale
     from earmark.data.writers import write_judgments, write_questions, write_runs
-    from earmark.errors import EarmarkError, InputError, NotConverged, ParameterError, StoreError
+    from earmark.errors import ClusterError, EarmarkError, InputError, NotConverged, ParameterError, StoreError
     from earmark.evaluation import Scores, curves, evaluate
     from earmark.inference.baseline import BaselineCheck, check_ranking, compare_with_baseline
     from earmark.inference.comparison import Comparison, compare, correlate
@@ -96,7 +96,7 @@ _HOME = {
     "earmark.data.runs": ("Runs",),
     "earmark.data.scales": ("BINARY", "BROAD", "FINE", "Scale", "parse_scale"),
     "earmark.data.writers": ("write_judgments", "write_questions", "write_runs"),
-    "earmark.errors": ("EarmarkError", "InputError", "NotConverged", "ParameterError", "StoreError"),
+    "earmark.errors": ("ClusterError", "EarmarkError", "InputError", "NotConverged", "ParameterError", "StoreError"),
     "earmark.evaluation": ("Scores", "curves", "evaluate"),
     "earmark.inference.baseline": ("BaselineCheck", "check_ranking", "compare_with_baseline"),
     "earmark.inference.confidence": ("Ranking",),
@@ -119,6 +119,7 @@ __all__ = [
     "BaselineCheck",
     "Campaign",
     "Cliques",
+    "ClusterError",
     "Collection",
     "Comparison",
     "Content",

@@ -75,3 +75,7 @@ class NotConverged(EarmarkError):  # noqa: N818 - reads as the sentence it is
 
 class StoreError(EarmarkError):
     """The store of a campaign cannot be used now: it is busy, full, read-only, unreachable or of another version."""
+
+
+class ClusterError(EarmarkError):
+    """A cluster cannot help: it is out of reach, has no workers, or workers of another version."""

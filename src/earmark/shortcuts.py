@@ -124,6 +124,8 @@ def plan(
     *,
     repeats: int = 20,
     batch: int | None = None,
+    jobs: int | None = 1,
+    cluster: str | None = None,
     **settings: Unpack[Settings],
 ) -> Plan:
     """Say how many judgments a campaign will take, before anybody judges.
@@ -132,8 +134,8 @@ def plan(
     ----------
     runs, judgments, settings
         As for :func:`rank`; ``stop`` and ``margin`` say when the campaign is to stop.
-    repeats, batch
-        How many campaigns to simulate, and how many judgments between two looks: see
+    repeats, batch, jobs, cluster
+        How many campaigns to simulate, how many judgments between two looks, and who computes: see
         :func:`earmark.campaign.plan.plan`.
 
     Examples
@@ -143,7 +145,8 @@ def plan(
     >>> earmark.plan(made.runs, stop="budget:40", repeats=9).median
     40
     """
-    return simulate_plan(Campaign.build(runs, judgments, **settings), repeats=repeats, batch=batch)
+    campaign = Campaign.build(runs, judgments, **settings)
+    return simulate_plan(campaign, repeats=repeats, batch=batch, jobs=jobs, cluster=cluster)
 
 
 def simulate_campaigns(
@@ -157,7 +160,8 @@ def simulate_campaigns(
     sample_systems: int | None = None,
     sample_queries: int | None = None,
     repeats: int = 1,
-    jobs: int = 1,
+    jobs: int | None = 1,
+    cluster: str | None = None,
     **settings: Unpack[Settings],
 ) -> Simulation:
     """Play campaigns through on a judged collection: how sure they would have been, and how right.
@@ -170,8 +174,10 @@ def simulate_campaigns(
         As for :func:`rank`, with ``policy``, ``stop`` and ``margin``.
     batch, sample_systems, sample_queries
         As for :class:`~earmark.simulation.campaigns.Study`.
-    repeats, jobs : int
-        How many campaigns, and in how many processes; the results do not depend on the latter.
+    repeats : int
+        How many campaigns.
+    jobs, cluster
+        How many processes to use (None: all cores), or the address of a Dask cluster; the results do not depend on it.
 
     Examples
     --------
@@ -184,7 +190,7 @@ def simulate_campaigns(
     how = Inference(inference, target, anytime)
     problem = Problem.build(runs, judgments=judgments, inference=how, **settings)
     study = Study(problem, judgments, batch, sample_systems, sample_queries)
-    return Simulation(tuple(simulate(study, repeats=repeats, jobs=jobs)))
+    return Simulation(tuple(simulate(study, repeats=repeats, jobs=jobs, cluster=cluster)))
 
 
 def diagnose_predictor(
@@ -193,6 +199,8 @@ def diagnose_predictor(
     *,
     share: float = 0.0,
     repeats: int = 1,
+    jobs: int | None = 1,
+    cluster: str | None = None,
     **settings: Unpack[Settings],
 ) -> Diagnosis:
     """Show some of the judgments to a predictor and compare the rest with its predictions.
@@ -205,9 +213,12 @@ def diagnose_predictor(
         How much of the judgments is shown; less than all.
     repeats : int
         Over how many draws of what is shown the diagnosis is pooled.
+    jobs, cluster
+        How many processes to use (None: all cores), or the address of a Dask cluster; the diagnosis does not depend on
+        it.
     **settings
         As for :func:`rank`; the seed says which judgments are shown.
     """
     campaign = Campaign.build(runs, judgments, **settings)
     rng = np.random.default_rng(campaign.problem.seed)
-    return diagnose(campaign.problem, campaign.gains, share=share, rng=rng, repeats=repeats)
+    return diagnose(campaign.problem, campaign.gains, share=share, rng=rng, repeats=repeats, jobs=jobs, cluster=cluster)

@@ -82,11 +82,11 @@ def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Return the processes that work, without the one that multiprocessing has for itself."""
+    """Return the processes that work, without those that joblib and multiprocessing have for themselves."""
     found = []
     for one in children(process):
         try:
-            if any("spawn_main" in word for word in one.cmdline()):
+            if any("loky.backend.popen" in word for word in one.cmdline()):
                 found.append(one)
         except psutil.Error:
             continue

@@ -21,21 +21,24 @@ Conventions:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
+from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import StopRule
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.log import AnswerLog
 from earmark.errors import ParameterError
 from earmark.wording import counted
+from earmark.workers import work_through
 
 SECONDS_PER_JUDGMENT = 30.0
 COST_PER_JUDGMENT = 0.02
@@ -243,6 +246,8 @@ def plan(
     repeats: int = 20,
     batch: int | None = None,
     progress: Callable[[int], None] | None = None,
+    jobs: int | None = 1,
+    cluster: str | None = None,
 ) -> Plan:
     """Simulate campaigns whose truths are drawn from the beliefs, and count their judgments.
 
@@ -258,6 +263,9 @@ def plan(
     progress : callable, optional
         Called with the number of items that are settled since the last call; in the end, with `repeats` times the
         number of unjudged items in all.
+    jobs, cluster
+        How many processes to use, or which Dask cluster: see :func:`earmark.workers.work_through`. The plan does not
+        depend on it.
 
     Examples
     --------
@@ -275,22 +283,55 @@ def plan(
     left = n_items - judged
     size = usual_batch(left) if batch is None else batch
     truths = campaign.beliefs.draw(rng, repeats)
-    asked, tell = np.zeros(repeats, dtype=np.int64), progress or _say_nothing
-    for number, (truth, own) in enumerate(zip(truths, rng.spawn(repeats), strict=True)):
-        # Another sample for every campaign, where the policy draws one.
-        start = Campaign(problem.select(seed=int(own.integers(2**32))), campaign.log)
-        for reached in play(start, oracle(truth), batch=size):
-            now = reached.judged - judged
-            tell(now - int(asked[number]))
-            asked[number] = now
-        # A campaign that stops is over, however much was left to judge.
-        tell(left - int(asked[number]))
+    # Another sample for every campaign, where the policy draws one.
+    seeds = [int(own.integers(2**32)) for own in rng.spawn(repeats)]
+    tasks = list(zip(range(repeats), truths, seeds, strict=True))
+    asked = count_questions(_play_one, (problem, campaign.log, size), tasks, progress, jobs=jobs, cluster=cluster)
     everything = (asked == left) & (left > 0)
     return Plan(asked, everything, judged=judged, items=n_items, stop=problem.stop, batch=size)
 
 
-def _say_nothing(_: int) -> None:
-    pass
+Asked = tuple[int, int, int]
+"""The number of a campaign, how many questions it has asked, and how many are settled, now or because it is over."""
+
+
+def count_questions(
+    play_one: Callable[..., Iterator[Asked]],
+    shared: Any,
+    tasks: Sequence[tuple[Any, ...]],
+    progress: Callable[[int], None] | None,
+    *,
+    jobs: int | None,
+    cluster: str | None,
+) -> Ints:
+    """Play campaigns through and return how many questions each has asked, shape (tasks,).
+
+    Parameters
+    ----------
+    play_one, shared, tasks, jobs, cluster
+        As for :func:`earmark.workers.work_through`.
+    progress : callable, optional
+        Called with the number of questions that are settled since the last call.
+    """
+    asked, settled = (np.zeros(len(tasks), dtype=np.int64) for _ in range(2))
+    for number, now, over in work_through(play_one, shared, tasks, jobs=jobs, cluster=cluster):
+        asked[number] = now
+        if progress is not None:
+            progress(over - int(settled[number]))
+        settled[number] = over
+    return asked
+
+
+def _play_one(shared: tuple[Problem, AnswerLog, int], number: int, truth: Floats, seed: int) -> Iterator[Asked]:
+    problem, log, batch = shared
+    start = Campaign(problem.select(seed=seed), log)
+    so_far, left, now = start.judged, problem.collection.n_items - start.judged, 0
+    # The truth may lie in memory that processes share; what follows is an array like any other.
+    for reached in play(start, oracle(np.asarray(truth)), batch=batch):
+        now = reached.judged - so_far
+        yield number, now, now
+    # A campaign that stops is over, however much was left to judge.
+    yield number, now, left
 
 
 def _not_negative(number: float, what: str) -> float:

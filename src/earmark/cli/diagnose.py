@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, Known, OneMeasure, Predicting, RequiredJudging, Seed
+from earmark.cli.options import Helping, Inputs, Known, OneMeasure, Predicting, RequiredJudging, Seed
 from earmark.cli.output import NOTHING, Column, Output, number
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def diagnose(
     known: Known,
     scoring: OneMeasure,
     predicting: Predicting,
+    helping: Helping,
     out: Output,
     share: Annotated[list[float] | None, option("S")] = None,
     repeats: Annotated[int, option("N", min=1)] = 10,
@@ -61,17 +62,21 @@ def diagnose(
     import numpy as np
 
     from earmark.cli.loading import load_campaign
-    from earmark.simulation.diagnosis import diagnose as examine
+    from earmark.simulation.diagnosis import diagnose_shares
 
     campaign = load_campaign(out, inputs, judging, known, scoring, predicting, seed=seed)
     shares = list(dict.fromkeys(_SHARES if share is None else share))
-    found = []
-    with out.progress(len(shares), "diagnosing") as advance:
-        for one in shares:
+    with out.progress(sum(repeats if one else 1 for one in shares), "diagnosing") as advance:
+        found = diagnose_shares(
+            campaign.problem,
+            campaign.gains,
             # Every share starts from the seed, so that its result does not depend on which others were asked for.
-            rng = np.random.default_rng(seed)
-            found.append(examine(campaign.problem, campaign.gains, share=one, rng=rng, repeats=repeats))
-            advance(1)
+            shares={one: np.random.default_rng(seed) for one in shares},
+            repeats=repeats,
+            jobs=helping.jobs,
+            cluster=helping.cluster,
+            progress=advance,
+        )
     if out.for_people:
         _show(found, out, title=f"{campaign.problem.measure}, predictor {predicting.predictor}")
     else:

@@ -6,6 +6,7 @@ A group is a frozen dataclass; the section Parameters of its docstring is the he
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -366,6 +367,33 @@ class Stopping:
     panel: ClassVar[str] = JUDGING
     stop: Annotated[str, option("RULE")] = "mean:0.95"
     margin: Annotated[float, option("D", min=0.0)] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Helping:
+    """Who computes.
+
+    Parameters
+    ----------
+    jobs
+        How many processes to use. When omitted, all cores, unless the work takes a few seconds only. The results do not
+        depend on it.
+    cluster
+        The address of the scheduler of a Dask cluster, such as tcp://host:8786, whose workers do the work. They need
+        the same version of earmark as here; see "Studies on a cluster" in the documentation. The results do not depend
+        on it.
+    """
+
+    panel: ClassVar[str] = "Who computes"
+    jobs: Annotated[int | None, option("N", min=1)] = None
+    cluster: Annotated[str | None, option("ADDRESS")] = None
+
+    def __post_init__(self) -> None:
+        if self.jobs is not None and self.cluster is not None:
+            raise ParameterError("--jobs says how many processes to use here, --cluster who else computes: give one")
+        # BLAS reads it when it is loaded. Several threads are slower than one on many small matrices, and give sums
+        # other last bits than those of workers, which have one thread each.
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from earmark.cli.command import option
-from earmark.cli.options import AuditShare, Inputs, Judging, Known, OneMeasure, PolicyName, Predicting, Seed, Stopping
+from earmark.cli.options import (
+    AuditShare,
+    Helping,
+    Inputs,
+    Judging,
+    Known,
+    OneMeasure,
+    PolicyName,
+    Predicting,
+    Seed,
+    Stopping,
+)
 from earmark.cli.output import Column, Output
 from earmark.wording import listed
 
@@ -64,6 +75,7 @@ def plan(
     stopping: Stopping,
     work: Work,
     simulating: Simulating,
+    helping: Helping,
     out: Output,
     policy: PolicyName = None,
     audit: AuditShare = None,
@@ -99,7 +111,7 @@ def plan(
     if kind == "prefer":
         from earmark.cli.preferences_plan import plan_stored
 
-        plan_stored(out, inputs.runs, stopping, work, simulating, policy=policy, seed=seed)
+        plan_stored(out, inputs.runs, stopping, work, simulating, helping, policy=policy, seed=seed)
         return
     if kind in ("order", "lists"):
         from earmark.cli.plan_counted import plan_counted
@@ -112,7 +124,14 @@ def plan(
     problem = campaign.problem
     left = problem.collection.n_items - campaign.judged
     with out.progress(simulating.repeats * left, "simulating") as advance:
-        found = simulate_plan(campaign, repeats=simulating.repeats, batch=simulating.batch, progress=advance)
+        found = simulate_plan(
+            campaign,
+            repeats=simulating.repeats,
+            batch=simulating.batch,
+            progress=advance,
+            jobs=helping.jobs,
+            cluster=helping.cluster,
+        )
     for note in (*campaign.beliefs.notes, *found.notes()):
         out.note(note)
     if isinstance(campaign.beliefs, IndependentBeliefs) and left:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earmark.cli import folder, folder_views
-from earmark.cli.options import Inputs, Seed, Stopping
+from earmark.cli.options import Helping, Inputs, Seed, Stopping
 from earmark.cli.output import Output
 from earmark.cli.plan import Simulating, Work, print_plan
 from earmark.cli.preferences_next import Candidates, PairPolicyName, load_campaign
@@ -22,6 +22,7 @@ def plan(
     stopping: Stopping,
     work: Work,
     simulating: Simulating,
+    helping: Helping,
     out: Output,
     policy: PairPolicyName = "adaptive",
     seed: Seed = 0,
@@ -47,11 +48,11 @@ def plan(
     from earmark.campaign.stopping import parse_stop
 
     if folder.folder_of(inputs.runs) is not None:
-        plan_stored(out, inputs.runs, stopping, work, simulating, policy=policy, seed=seed)
+        plan_stored(out, inputs.runs, stopping, work, simulating, helping, policy=policy, seed=seed)
         return
     stop = parse_stop(stopping.stop, margin=stopping.margin)
     campaign = load_campaign(out, inputs, which, policy=policy, seed=seed, stop=stop)
-    _plan(out, inputs.runs, campaign, work, simulating)
+    _plan(out, inputs.runs, campaign, work, simulating, helping)
 
 
 def plan_stored(
@@ -60,6 +61,7 @@ def plan_stored(
     stopping: Stopping,
     work: Work,
     simulating: Simulating,
+    helping: Helping,
     *,
     policy: str | None,
     seed: int,
@@ -69,10 +71,12 @@ def plan_stored(
     assert path is not None
     wanted = {"estimates.stop": stopping.stop, "estimates.margin": stopping.margin, "estimates.seed": seed}
     wanted |= {} if policy is None else {"estimates.policy": policy}
-    _plan(out, runs, folder_views.load_stored_pairs(out, path, wanted), work, simulating)
+    _plan(out, runs, folder_views.load_stored_pairs(out, path, wanted), work, simulating, helping)
 
 
-def _plan(out: Output, runs: list[Path], campaign: PairCampaign, work: Work, simulating: Simulating) -> None:
+def _plan(
+    out: Output, runs: list[Path], campaign: PairCampaign, work: Work, simulating: Simulating, helping: Helping
+) -> None:
     import numpy as np
 
     from earmark.campaign.pairs.plan import plan_pairs
@@ -80,7 +84,14 @@ def _plan(out: Output, runs: list[Path], campaign: PairCampaign, work: Work, sim
     problem = campaign.problem
     left = int(np.maximum(problem.needed - campaign.answers.total, 0)[problem.design.matters].sum())
     with out.progress(simulating.repeats * left, "simulating") as advance:
-        found = plan_pairs(campaign, repeats=simulating.repeats, batch=simulating.batch, progress=advance)
+        found = plan_pairs(
+            campaign,
+            repeats=simulating.repeats,
+            batch=simulating.batch,
+            progress=advance,
+            jobs=helping.jobs,
+            cluster=helping.cluster,
+        )
     for note in found.notes():
         out.note(note)
     answers = counted(problem.needed, "answer")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, Seed, Stopping
+from earmark.cli.options import Helping, Inputs, Seed, Stopping
 from earmark.cli.output import NOTHING, Column, Output, number
 from earmark.cli.preferences_next import Answered, PairPolicyName
 from earmark.wording import counted
@@ -50,6 +50,7 @@ def simulate(
     inputs: Inputs,
     recorded: Recorded,
     stopping: Stopping,
+    helping: Helping,
     out: Output,
     policy: PairPolicyName = "adaptive",
     needed: Annotated[int | None, option("N", "--answers", panel=_PLAYING, min=1)] = None,
@@ -88,7 +89,7 @@ def simulate(
     from earmark.campaign.stopping import parse_stop
     from earmark.cli.loading import load_preferences
     from earmark.simulation.campaigns import outcomes_frame
-    from earmark.simulation.pair_campaigns import recorded_world, simulate_pairs
+    from earmark.simulation.pair_campaigns import recorded_world, simulate_pair_campaigns
 
     # Whatever is wrong with a name is said before anything is simulated.
     rule, chosen_policy = parse_stop(stopping.stop, margin=stopping.margin), parse_pair_policy(policy)
@@ -99,18 +100,20 @@ def simulate(
     out.note(f"{counted(len(world.design.pairs), 'candidate pair')} with {counted(world.needed, 'answer')} each")
     outcomes: list[PairOutcome] = []
     with out.progress(repeats, "simulating") as advance:
-        for repeat in range(repeats):
-            outcomes += simulate_pairs(
-                world,
-                policy=chosen_policy,
-                stop=str(rule),
-                margin=stopping.margin,
-                one_at_a_time=one_at_a_time,
-                batch=batch,
-                seed=seed,
-                repeat=repeat,
-            )
-            advance(1)
+        for outcome in simulate_pair_campaigns(
+            world,
+            repeats=repeats,
+            jobs=helping.jobs,
+            cluster=helping.cluster,
+            policy=chosen_policy,
+            stop=str(rule),
+            margin=stopping.margin,
+            one_at_a_time=one_at_a_time,
+            batch=batch,
+            seed=seed,
+        ):
+            outcomes.append(outcome)
+            advance(outcome.kind == "stop")
     frame = outcomes_frame(outcomes)
     stops = frame.filter(pl.col("kind") == "stop")
     if not out.for_people:

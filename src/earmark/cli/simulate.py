@@ -8,6 +8,7 @@ from earmark.cli.command import option
 from earmark.cli.options import (
     AuditShare,
     Concluding,
+    Helping,
     Inputs,
     Known,
     OneMeasure,
@@ -48,6 +49,7 @@ def simulate(
     predicting: Predicting,
     stopping: Stopping,
     concluding: Concluding,
+    helping: Helping,
     out: Output,
     policy: PolicyName = None,
     audit: AuditShare = None,
@@ -56,7 +58,6 @@ def simulate(
     repeats: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
     sample_systems: Annotated[int | None, option("N", panel=_PLAYING, min=1)] = None,
     sample_queries: Annotated[int | None, option("N", panel=_PLAYING, min=1)] = None,
-    jobs: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
     seed: Seed = 0,
 ) -> None:
     """Simulate campaigns on a judged collection: how confident and how accurate they would have been.
@@ -80,13 +81,12 @@ def simulate(
         Simulate every campaign with this many systems, drawn at random for each.
     sample_queries
         Simulate every campaign with this many queries, drawn at random for each.
-    jobs
-        How many processes to use. The results do not depend on it.
 
     Examples
     --------
     earmark simulate runs.tsv --judgments judgments.tsv -m AG@5
     earmark simulate runs.tsv -j judgments.tsv --metadata metadata.tsv --stop min:0.9 --repeats 10 --jobs 2
+    earmark simulate runs.tsv -j judgments.tsv --repeats 1000 --cluster tcp://10.0.0.1:8786
     earmark simulate runs.tsv -j judgments.tsv --inference design --policy proportional --stop width:0.1
     """
     import polars as pl
@@ -121,7 +121,7 @@ def simulate(
     outcomes: list[Outcome] = []
     with out.progress(repeats * items, "judging") as advance:
         before = 0
-        for outcome in play(study, repeats=repeats, jobs=jobs):
+        for outcome in play(study, repeats=repeats, jobs=helping.jobs, cluster=helping.cluster):
             outcomes.append(outcome)
             # A campaign that stops is over, however much was left to judge.
             stopped = outcome.kind == "stop"

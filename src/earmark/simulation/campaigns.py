@@ -223,7 +223,7 @@ def _significant_pairs(problem: Problem, gains: Floats) -> Bools:
     return compare_scores(scores if measure.higher_is_better else -scores).significant
 
 
-def simulate(study: Study, *, repeats: int = 1, jobs: int = 1) -> Iterator[Outcome]:
+def simulate(study: Study, *, repeats: int = 1, jobs: int | None = 1, cluster: str | None = None) -> Iterator[Outcome]:
     """Play a study's campaigns through, in order of their numbers.
 
     Parameters
@@ -232,21 +232,13 @@ def simulate(study: Study, *, repeats: int = 1, jobs: int = 1) -> Iterator[Outco
         What to simulate.
     repeats : int
         How many campaigns.
-    jobs : int
-        How many processes to use; the results do not depend on it.
+    jobs, cluster
+        How many processes to use, or which Dask cluster: see :func:`earmark.workers.work_through`. The results do not
+        depend on it.
     """
-    if repeats < 1 or jobs < 1:
-        raise ParameterError(f"repeats and jobs are 1 or more, got {repeats} and {jobs}")
-    if jobs == 1:
-        for number in range(repeats):
-            yield from study.repeat(number)
-        return
-    for outcomes in work_through(_whole_repeat, ((study, number) for number in range(repeats)), jobs=jobs):
-        yield from outcomes
-
-
-def _whole_repeat(study: Study, number: int) -> list[Outcome]:
-    return list(study.repeat(number))
+    if repeats < 1:
+        raise ParameterError(f"expected 1 repeat or more, got {repeats}")
+    yield from work_through(Study.repeat, study, ((number,) for number in range(repeats)), jobs=jobs, cluster=cluster)
 
 
 def outcomes_frame(outcomes: Sequence[DataclassInstance]) -> pl.DataFrame:

@@ -7,16 +7,18 @@ whether its intervals have their nominal coverage, and whether its accuracy equa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import UNJUDGED, Beliefs
+from earmark.beliefs.beliefs import UNJUDGED
 from earmark.beliefs.estimates import Estimates, Moments
 from earmark.campaign.problem import Problem
 from earmark.campaign.verdict import Estimator
-from earmark.data.arrays import Bools, Floats
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary, written_cells
 from earmark.diagnose.calibration import MTC_EDGES, accuracy_by_confidence
 from earmark.diagnose.coverage import LEVELS, Coverage, interval_coverage
@@ -24,9 +26,9 @@ from earmark.diagnose.decomposition import decompose_grouped, group_forecasts
 from earmark.diagnose.proper_scores import ranked_probability_score, summarise_errors
 from earmark.errors import ParameterError
 from earmark.inference.confidence import rank_systems
-from earmark.predictors.base import Setting
 from earmark.predictors.mtc import Uniform
 from earmark.predictors.ordinal_levels import model_levels, to_levels
+from earmark.workers import work_through
 
 # Groups of forecasts smaller than this say more about chance than about the forecasts (BIAS, section 3.1).
 _SMALLEST_GROUP = 10
@@ -81,6 +83,8 @@ def diagnose(
     share: float,
     rng: np.random.Generator,
     repeats: int = 1,
+    jobs: int | None = 1,
+    cluster: str | None = None,
 ) -> Diagnosis:
     """Show a random share of the judgments to a predictor and compare the rest with its predictions.
 
@@ -96,45 +100,102 @@ def diagnose(
         Which judgments are shown.
     repeats : int
         Over how many draws the diagnosis is pooled.
+    jobs, cluster
+        How many processes to use, or which Dask cluster: see :func:`earmark.workers.work_through`. The diagnosis does
+        not depend on it.
     """
-    if not 0 <= share < 1:
-        raise ParameterError(f"the share of judgments shown is at least 0 and below 1, got {share:g}")
+    return diagnose_shares(problem, truth, shares={share: rng}, repeats=repeats, jobs=jobs, cluster=cluster)[0]
+
+
+def diagnose_shares(
+    problem: Problem,
+    truth: Floats,
+    *,
+    shares: Mapping[float, np.random.Generator],
+    repeats: int = 1,
+    jobs: int | None = 1,
+    cluster: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[Diagnosis]:
+    """Diagnose a predictor for several shares of judgments.
+
+    Parameters
+    ----------
+    problem, truth, repeats, jobs, cluster
+        As for :func:`diagnose`.
+    shares : mapping of float to numpy.random.Generator
+        The shares of judgments that are shown, and where the draws of each come from.
+    progress : callable, optional
+        Called with 1 after every draw: there are `repeats` of each share, one where nothing is shown.
+    """
+    for share in shares:
+        if not 0 <= share < 1:
+            raise ParameterError(f"the share of judgments shown is at least 0 and below 1, got {share:g}")
     if np.any(truth < 0):
         raise ParameterError(f"{np.count_nonzero(truth < 0):,} items are not judged: a diagnosis needs the whole truth")
-    setting = problem.setting
-    estimator = Estimator(setting, problem.measure)
-    true = estimator.estimate(Uniform(setting).predict(truth))
-    looks = [_look(problem, truth, estimator, share, rng) for _ in range(repeats if share else 1)]
-    return Diagnosis(
-        share,
-        _scores(setting, truth, [beliefs for beliefs, _ in looks]),
-        _coverage([estimates for _, estimates in looks], true),
-        _bins([estimates for _, estimates in looks], true),
-    )
+    examination = _Examination(problem, truth)
+    drawn = [share for share in shares for _ in range(repeats if share else 1)]
+    tasks = [(shares[share].choice(truth.size, round(share * truth.size), replace=False),) for share in drawn]
+    looks: dict[float, list[_Look]] = {share: [] for share in shares}
+    every_look = work_through(_Examination.look, examination, tasks, jobs=jobs, cluster=cluster)
+    for look, share in zip(every_look, drawn, strict=True):
+        looks[share].append(look)
+        if progress is not None:
+            progress(1)
+    true = examination.estimator.estimate(Uniform(problem.setting).predict(truth))
+    return [_pooled(share, found, true) for share, found in looks.items()]
 
 
-def _look(
-    problem: Problem, truth: Floats, estimator: Estimator, share: float, rng: np.random.Generator
-) -> tuple[Beliefs, Estimates]:
-    shown = np.zeros(truth.size, dtype=bool)
-    shown[rng.choice(truth.size, round(share * truth.size), replace=False)] = True
-    beliefs = problem.model.predict(np.where(shown, truth, UNJUDGED))
-    return beliefs, estimator.estimate(beliefs)
+def _pooled(share: float, looks: list[_Look], true: Estimates) -> Diagnosis:
+    estimates = [look.estimates for look in looks]
+    return Diagnosis(share, _scores(looks), _coverage(estimates, true), _bins(estimates, true))
 
 
-def _scores(setting: Setting, truth: Floats, looks: list[Beliefs]) -> dict[str, float]:
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What was believed about the items that were not shown, and what is true of them; arrays of shape (items, ...)."""
+
+    chances: Floats
+    levels: Ints
+    mean: Floats
+    variance: Floats
+    gains: Floats
+    estimates: Estimates
+
+
+@dataclass(frozen=True, eq=False)
+class _Examination:
+    problem: Problem
+    truth: Floats
+
+    @cached_property
+    def estimator(self) -> Estimator:
+        return Estimator(self.problem.setting, self.problem.measure)
+
+    def look(self, shown: Ints) -> Iterator[_Look]:
+        """Show some of the judgments to the predictor."""
+        scale, left = self.problem.setting.scale, np.ones(self.truth.size, dtype=bool)
+        left[shown] = False
+        beliefs = self.problem.model.predict(np.where(left, UNJUDGED, self.truth))
+        yield _Look(
+            beliefs.level_probabilities(np.array(model_levels(scale)))[left],
+            to_levels(scale, self.truth[left]),
+            beliefs.mean[left],
+            beliefs.variance[left],
+            self.truth[left],
+            self.estimator.estimate(beliefs),
+        )
+
+
+def _scores(looks: list[_Look]) -> dict[str, float]:
     """Pool what was believed about unjudged items over all draws."""
-    levels = np.array(model_levels(setting.scale))
-    chances, observed, means, variances, gains = [], [], [], [], []
-    for beliefs in looks:
-        left = ~beliefs.judged
-        chances.append(beliefs.level_probabilities(levels)[left])
-        observed.append(to_levels(setting.scale, truth[left]))
-        means.append(beliefs.mean[left])
-        variances.append(beliefs.variance[left])
-        gains.append(truth[left])
-    forecast, outcome = np.concatenate(chances), np.concatenate(observed)
-    errors = summarise_errors(np.concatenate(means), np.concatenate(variances), np.concatenate(gains))
+    forecast = np.concatenate([look.chances for look in looks])
+    outcome = np.concatenate([look.levels for look in looks])
+    errors = summarise_errors(
+        np.concatenate([look.mean for look in looks]),
+        np.concatenate([look.variance for look in looks]),
+        np.concatenate([look.gains for look in looks]),
+    )
     groups = group_forecasts(forecast)
     # Where forecasts differ so much that no group is large, all groups count.
     smallest = _SMALLEST_GROUP if groups.sizes.max() >= _SMALLEST_GROUP else 1

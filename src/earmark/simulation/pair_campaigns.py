@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,6 +39,7 @@ from earmark.data.runs import Runs
 from earmark.errors import ParameterError
 from earmark.simulation.campaigns import intervals_hold, mean_or_none
 from earmark.wording import counted
+from earmark.workers import work_through
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -324,3 +326,28 @@ def simulate_pairs(
     )
     for campaign in play(PairCampaign.begin(problem), world.answer, batch=batch):
         yield judge_look(campaign.look, world, repeat)
+
+
+def simulate_pair_campaigns(
+    world: PairWorld, *, repeats: int = 1, jobs: int | None = 1, cluster: str | None = None, **how: Any
+) -> Iterator[PairOutcome]:
+    """Simulate several campaigns, in order of their numbers.
+
+    Parameters
+    ----------
+    world, how
+        As for :func:`simulate_pairs`.
+    repeats : int
+        How many campaigns.
+    jobs, cluster
+        How many processes to use, or which Dask cluster: see :func:`earmark.workers.work_through`. The results do not
+        depend on it.
+    """
+    yield from work_through(
+        _play_one, (world, how), ((number,) for number in range(repeats)), jobs=jobs, cluster=cluster
+    )
+
+
+def _play_one(shared: tuple[PairWorld, dict[str, Any]], number: int) -> Iterator[PairOutcome]:
+    world, how = shared
+    return simulate_pairs(world, repeat=number, **how)

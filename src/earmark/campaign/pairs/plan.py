@@ -18,7 +18,7 @@ such as ``budget:100``, count questions with all their answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -26,11 +26,11 @@ import numpy as np
 import polars as pl
 
 from earmark.campaign.loop import play
-from earmark.campaign.pairs.campaign import PairCampaign
+from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
 from earmark.campaign.pairs.candidates import PairAnswers
 from earmark.campaign.pairs.marginal_likelihood import draw_standard_deviations, fit_preferences
 from earmark.campaign.pairs.model import NODE_WEIGHTS, NODES, PairPosterior, fit_pairs
-from earmark.campaign.plan import COST_PER_JUDGMENT, SECONDS_PER_JUDGMENT, Plan
+from earmark.campaign.plan import COST_PER_JUDGMENT, SECONDS_PER_JUDGMENT, Asked, Plan, count_questions
 from earmark.campaign.policies import Proposal
 from earmark.crowd.davidson import log_likelihood, outcome_probabilities
 from earmark.data.arrays import Floats, Ints
@@ -101,6 +101,8 @@ def plan_pairs(
     repeats: int = 20,
     batch: int | None = None,
     progress: Callable[[int], None] | None = None,
+    jobs: int | None = 1,
+    cluster: str | None = None,
 ) -> PairPlan:
     """Simulate campaigns whose truths are drawn from the model, and count their answers.
 
@@ -115,6 +117,9 @@ def plan_pairs(
     progress : callable, optional
         Called with the number of answers that are settled since the last call; in the end, with `repeats` times the
         number of answers that are left in all.
+    jobs, cluster
+        How many processes to use, or which Dask cluster: see :func:`earmark.workers.work_through`. The plan does not
+        depend on it.
     """
     if repeats < 1:
         raise ParameterError(f"expected 1 simulated campaign or more, got {repeats}")
@@ -123,23 +128,33 @@ def plan_pairs(
     open_answers = np.maximum(needed - answers.total, 0)[matters]
     left, given = int(open_answers.sum()), int(np.minimum(answers.total, needed)[matters].sum())
     size = usual_pair_batch(int(np.count_nonzero(open_answers))) if batch is None else batch
-    rng, tell = np.random.default_rng(problem.seed), progress or _say_nothing
     known = fit_preferences(problem.design, answers) if given else None
-    asked = np.zeros(repeats, dtype=np.int64)
-    for number, own in enumerate(rng.spawn(repeats)):
-        posterior = known or fit_pairs(problem.design, answers, sds=draw_standard_deviations(own))
-        truth = draw_differences(posterior, answers, own)
-        signs = _draw_signs(truth, posterior.same_weight, needed, own)
-        # A plain campaign: one in a store would write to it.
-        start = PairCampaign(replace(problem, seed=int(own.integers(2**32))), answers)
-        for reached in play(start, answer_with(signs), batch=size):
-            now = int(np.minimum(reached.answers.total, needed)[matters].sum()) - given
-            tell(now - int(asked[number]))
-            asked[number] = now
-        # A campaign that stops is over, however much was left to ask.
-        tell(left - int(asked[number]))
+    tasks = list(enumerate(np.random.default_rng(problem.seed).spawn(repeats)))
+    asked = count_questions(_play_one, (problem, answers, known, size), tasks, progress, jobs=jobs, cluster=cluster)
     everything = (asked == left) & (left > 0)
     return PairPlan(asked, everything, judged=given, items=given + left, stop=problem.stop, batch=size, needed=needed)
+
+
+def _play_one(
+    shared: tuple[PairProblem, PairAnswers, PairPosterior | None, int], number: int, rng: np.random.Generator
+) -> Iterator[Asked]:
+    problem, answers, known, batch = shared
+    matters, needed = problem.design.matters, problem.needed
+
+    def count(given: PairAnswers) -> int:
+        return int(np.minimum(given.total, needed)[matters].sum())
+
+    posterior = known or fit_pairs(problem.design, answers, sds=draw_standard_deviations(rng))
+    truth = draw_differences(posterior, answers, rng)
+    signs = _draw_signs(truth, posterior.same_weight, needed, rng)
+    # A plain campaign: one in a store would write to it.
+    start = PairCampaign(replace(problem, seed=int(rng.integers(2**32))), answers)
+    so_far, now = count(answers), 0
+    for reached in play(start, answer_with(signs), batch=batch):
+        now = count(reached.answers) - so_far
+        yield number, now, now
+    # A campaign that stops is over, however much was left to ask.
+    yield number, now, int(np.count_nonzero(matters)) * needed - so_far
 
 
 def draw_differences(posterior: PairPosterior, answers: PairAnswers, rng: np.random.Generator) -> Floats:
@@ -178,7 +193,3 @@ def answer_with(signs: Ints) -> Callable[[PairCampaign, Proposal], PairAnswers]:
         return PairAnswers(*(np.sum(asked & (signs == sign), axis=1) for sign in (1, -1, 0)))
 
     return answer
-
-
-def _say_nothing(_: int) -> None:
-    pass
