@@ -1,0 +1,111 @@
+"""Text files in blocks of whole lines: several threads work on a file, and only a few blocks of it are in memory.
+
+A block is some megabytes of UTF-8 that start at the start of a line and end at the end of one. What a file is packed or
+encoded in is undone on the way.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from earmark.data.files import codec_name, decode, opened, read_bytes
+from earmark.data.limits import too_large
+
+BLOCK_BYTES = 1 << 23
+WORKERS = 2
+# How many blocks may be in memory for every thread that works on them: one in work, one waiting.
+_AHEAD = 2
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def line_blocks(
+    path: Path, encoding: str = "utf-8", *, size: int | None = None, limit: int | None = None
+) -> Iterator[bytes]:
+    """Yield the lines of a file as blocks of UTF-8, without a byte-order mark; UTF-8 itself is not checked.
+
+    Parameters
+    ----------
+    path : Path
+        The file, gzipped or not.
+    encoding : str
+        Its encoding.
+    size : int, optional
+        About how many bytes a block has; a block of one line may have more. `BLOCK_BYTES` where it is not given.
+    limit : int, optional
+        How many bytes the file may hold, unpacked.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, unpacked or decoded, or is too large.
+    """
+    codec = codec_name(encoding, path)
+    with opened(path) as file:
+        if limit is not None and path.stat().st_size > limit:
+            raise too_large(path, limit)
+        pieces = _pieces(file, size or BLOCK_BYTES, path, limit)
+        if codec != "utf-8":
+            pieces = _recoded(pieces, codec, path)
+        left: list[bytes] = []
+        for number, piece in enumerate(pieces):
+            text = piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece
+            end = text.rfind(b"\n") + 1
+            if not end:
+                left.append(text)
+                continue
+            yield b"".join((*left, text[:end])) if left else text[:end]
+            left = [text[end:]]
+        if any(left):
+            yield b"".join(left)
+
+
+def _pieces(file: BinaryIO, size: int, path: Path, limit: int | None) -> Iterator[bytes]:
+    total = 0
+    while piece := file.read(size):
+        total += len(piece)
+        if limit is not None and total > limit:
+            raise too_large(path, limit)
+        yield piece
+
+
+def _recoded(pieces: Iterable[bytes], codec: str, path: Path) -> Iterator[bytes]:
+    """Decode a file piece by piece."""
+    decoder = codecs.getincrementaldecoder(codec)()
+    try:
+        for piece in pieces:
+            yield decoder.decode(piece).encode("utf-8")
+        yield decoder.decode(b"", final=True).encode("utf-8")
+    except UnicodeDecodeError:
+        # Only all of the file tells the line.
+        decode(read_bytes(path), codec, path)
+        raise
+
+
+def in_threads(function: Callable[[T], R], items: Iterable[T], *, workers: int = WORKERS) -> Iterator[R]:
+    """Apply a function to items in several threads, in order, taking only a few items ahead of what is asked for.
+
+    The items are taken in the thread that asks for the results; with a single item no thread is started.
+    """
+    source = iter(items)
+    first = next(source, None)
+    if first is None:
+        return
+    second = next(source, None)
+    if second is None:
+        yield function(first)
+        return
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        pending: deque[Future[R]] = deque((pool.submit(function, first), pool.submit(function, second)))
+        for item in source:
+            pending.append(pool.submit(function, item))
+            if len(pending) >= workers * _AHEAD:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
