@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from earmark.data.files import BLANKS, first_data_line, require_file, words
 from earmark.data.gains import JudgedTable, read_gains
 from earmark.data.ground_truth import Cliques, OrderedGroups
+from earmark.data.hashing import Stretches
 from earmark.data.judgment_sources import judgment_files
 from earmark.data.judgments import COLUMNS, Judgments, current_answers, merge_judgments, off_scale_row
 from earmark.data.layouts import judgments_layout, run_layout
+from earmark.data.limits import max_bytes
 from earmark.data.metadata import Metadata
 from earmark.data.named_columns import (
     find_column,
@@ -33,9 +36,17 @@ from earmark.data.named_columns import (
     whole_numbers,
     yes_or_no,
 )
-from earmark.data.runs import BadRow, Order, Runs, build_runs, check_order, join_runs
+from earmark.data.runs import BadRow, Order, Runs, as_single, build_runs, check_order, join_runs
 from earmark.data.scales import Scale, guess_scale
-from earmark.data.table_files import Layout, is_parquet, parquet_columns, read_layout, read_named
+from earmark.data.table_files import (
+    Layout,
+    is_parquet,
+    line_finder,
+    parquet_columns,
+    read_blocks,
+    read_layout,
+    read_named,
+)
 from earmark.data.tables import Table, id_cells, number_cells
 from earmark.errors import InputError, ParameterError
 
@@ -113,36 +124,65 @@ def _stem(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).stem
 
 
+@dataclass(frozen=True, eq=False)
+class _Results:
+    """Rows of a run: columns as :func:`~earmark.data.runs.build_runs` takes them."""
+
+    system: pl.Series | Stretches | str
+    query: pl.Series | Stretches
+    document: pl.Series
+    score: NDArray[np.floating] | None = None
+    rank: NDArray[np.float64] | None = None
+
+
 def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
-    system: pl.Series | str = _stem(path)
-    score = rank = None
     if has_names(path, encoding):
-        named = read_named(path, encoding=encoding)
-        table = rename_columns(named, ("query", "document"), ("system", "score", "rank"))
-        if not {"system", "score", "rank"} & set(table.frame.columns) and find_column(named.frame.columns, "gain"):
-            raise _is_of_judgments(path, f"a file of judgments (columns {', '.join(named.frame.columns)})")
-        system = id_cells(table, "system") if "system" in table.frame.columns else system
-        score = number_cells(table, "score") if "score" in table.frame.columns else None
-        rank = number_cells(table, "rank") if "rank" in table.frame.columns else None
-        query, document = id_cells(table, "query"), id_cells(table, "document")
+        results, error = _read_named_run(path, encoding)
     else:
-        layout = run_layout(path, encoding, order)
-        table = read_layout(path, layout, encoding=encoding)
-        if "tag" in layout.columns:
-            tags = table.frame["tag"]
-            first = tags[0]
-            system = first if (tags == first).all() else tags
-            score = table.frame["score"].to_numpy()
-            rank = number_cells(table, "rank") if order == "rank" else None
-        else:
-            system = table.frame["system"]
-        query, document = table.frame["query"], table.frame["document"]
-    if order == "rank" and rank is None and score is not None:
+        results, error = _read_headerless_run(path, order, encoding)
+    if order == "rank" and results.rank is None and results.score is not None:
         raise InputError(expected="a column 'rank' to order the lists by", got="none", path=path)
     try:
-        return build_runs(system=system, query=query, document=document, score=score, rank=rank, order=order)
+        return build_runs(
+            system=results.system,
+            query=results.query,
+            document=results.document,
+            score=results.score,
+            rank=results.rank,
+            order=order,
+        )
     except BadRow as bad:
-        raise table.error(bad.row, expected=bad.expected, got=bad.got) from None
+        raise error(bad.row, expected=bad.expected, got=bad.got) from None
+
+
+def _read_named_run(path: Path, encoding: str) -> tuple[_Results, Callable[..., InputError]]:
+    named = read_named(path, encoding=encoding)
+    table = rename_columns(named, ("query", "document"), ("system", "score", "rank"))
+    if not {"system", "score", "rank"} & set(table.frame.columns) and find_column(named.frame.columns, "gain"):
+        raise _is_of_judgments(path, f"a file of judgments (columns {', '.join(named.frame.columns)})")
+    score, rank = (number_cells(table, one) if one in table.frame.columns else None for one in ("score", "rank"))
+    system = id_cells(table, "system") if "system" in table.frame.columns else _stem(path)
+    return _Results(system, id_cells(table, "query"), id_cells(table, "document"), score, rank), table.error
+
+
+def _read_headerless_run(path: Path, order: Order, encoding: str) -> tuple[_Results, Callable[..., InputError]]:
+    layout = run_layout(path, encoding, order)
+    owner = "tag" if "tag" in layout.columns else "system"
+
+    def shorten(frame: pl.DataFrame) -> tuple[Stretches, Stretches, pl.DataFrame]:
+        """Keep of a block what is not repeated line by line."""
+        kept = frame.drop(owner, "query")
+        if "score" in kept.columns:
+            kept = kept.with_columns(as_single(kept["score"]))
+        return Stretches.of(frame[owner]), Stretches.of(frame["query"]), kept
+
+    parts = list(read_blocks(path, layout, shorten, encoding=encoding, limit=max_bytes()))
+    systems, queries, frames = zip(*parts, strict=True)
+    table = Table(pl.concat(frames, rechunk=False), str(path), line_finder(path, layout, encoding))
+    score = table.frame["score"].to_numpy() if "score" in layout.columns else None
+    rank = number_cells(table, "rank") if "rank" in table.frame.columns else None
+    results = _Results(Stretches.join(systems), Stretches.join(queries), table.frame["document"], score, rank)
+    return results, table.error
 
 
 def read_judgments(
