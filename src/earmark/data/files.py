@@ -91,6 +91,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield file
 
 
+def is_packed(path: Path) -> bool:
+    """Tell whether a file is gzipped."""
+    with saying_why_not(path), path.open("rb") as file:
+        return file.read(len(_GZIPPED)) == _GZIPPED
+
+
 def read_bytes(path: Path) -> bytes:
     """Read a file, unpacking it where it is gzipped.
 

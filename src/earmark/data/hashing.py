@@ -87,6 +87,18 @@ class Stretches:
         ids = pl.concat([part.ids.slice(skip) for part, skip in zip(filled, first, strict=True)])
         return cls(np.concatenate(starts), ids.rechunk(), int(before[-1]))
 
+    @classmethod
+    def same(cls, text: str, rows: int) -> Stretches:
+        """Give all rows the same id."""
+        few = min(rows, 1)
+        return cls(np.zeros(few, dtype=np.int64), pl.Series([text][:few], dtype=pl.String), rows)
+
+    def spelt_out(self) -> pl.Series:
+        """Return the column itself."""
+        if self.starts.size == self.rows:
+            return self.ids
+        return self.ids.gather(np.repeat(np.arange(self.starts.size), self.lengths))
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """How many rows every stretch has."""

@@ -328,9 +328,7 @@ def _order(
     return permutation
 
 
-def _sorted_rows(
-    of_row: NDArray[np.int32], keys: NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _sorted_rows(of_row: NDArray[np.int32], keys: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the permutation that sorts by list, then key, and which rows are equal to the next in both.
 
     Sorting 64-bit integers is several times faster than finding the permutation that sorts them. So list, key and row

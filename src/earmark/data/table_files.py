@@ -1,9 +1,10 @@
 """Tables of text: fast where the file is regular, tolerant where it is odd, exact where it is wrong.
 
-Three readers of the same layout, tried in turn. A file is read in blocks of lines. The first reader hands the bytes of a
-block to polars as they are. If anything in them is irregular (several blanks between columns, blank lines, comments) the
-second evens them out and hands them over again. If that fails too the third walks the lines of the file in plain
-Python, slowly: it accepts everything the format allows and names the first line that it does not. Tables whose columns have names are read the same way, in two steps.
+Three readers of the same layout, tried in turn on every block of lines. The first hands the bytes to polars as they
+are. If anything in them is irregular (several blanks between columns, blank lines, comments) the second evens them out
+and hands them over again. If that fails too the third walks the lines in plain Python, slowly: it accepts everything the
+format allows and names the first line that it does not. Tables whose columns have names are read the same way, in two
+steps, and at once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -43,7 +43,6 @@ _SCAN_BYTES = 1 << 18
 _MARK = "\ufeff"
 _COMMENT = re.compile(rb"\n#[^\n]*")
 _ALL_TO_BLANKS = bytes.maketrans(BLANKS.encode(), b" " * len(BLANKS))
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -103,53 +102,30 @@ def read_layout(path: Path, layout: Layout, *, encoding: str = "utf-8") -> Table
     InputError
         Naming the first line that does not fit the layout.
     """
-    frames = list(read_blocks(path, layout, lambda frame: frame, encoding=encoding, limit=max_bytes()))
+    blocks = line_blocks(path, encoding, limit=max_bytes())
+    frames = list(in_threads(lambda block: read_block(block, layout, path, encoding), blocks))
+    if not sum(frame.height for frame in frames):
+        raise InputError(expected=f"lines of {layout.description}", got="an empty file", path=path)
     return Table(pl.concat(frames, rechunk=False), str(path), line_finder(path, layout, encoding))
 
 
-def read_blocks(
-    path: Path,
-    layout: Layout,
-    each: Callable[[pl.DataFrame], T],
-    *,
-    encoding: str = "utf-8",
-    limit: int | None = None,
-) -> Iterator[T]:
-    """Read a headerless text table block by block, in several threads.
+def read_block(block: bytes, layout: Layout, path: Path, encoding: str) -> pl.DataFrame:
+    """Read lines of a headerless text table, which may be none.
 
     Parameters
     ----------
-    path, layout, encoding
-        As for :func:`read_layout`.
-    each : callable
-        What is made of the rows of a block, in the thread that read them.
-    limit : int, optional
-        How many bytes the file may hold.
-
-    Yields
-    ------
-    object
-        What ``each`` returned, in the order of the file.
+    block : bytes
+        The lines, in UTF-8.
+    layout : Layout
+        Their columns.
+    path, encoding
+        The file that they are from, to tell the line of what is wrong.
 
     Raises
     ------
     InputError
-        Naming the first line that does not fit the layout.
+        Naming the first line of the file that does not fit the layout.
     """
-
-    def read(block: bytes) -> tuple[int, T]:
-        frame = _read_block(block, layout, path, encoding)
-        return frame.height, each(frame)
-
-    rows = 0
-    for height, part in in_threads(read, line_blocks(path, encoding, limit=limit)):
-        rows += height
-        yield part
-    if not rows:
-        raise InputError(expected=f"lines of {layout.description}", got="an empty file", path=path)
-
-
-def _read_block(block: bytes, layout: Layout, path: Path, encoding: str) -> pl.DataFrame:
     newline = block.find(b"\n")
     if block[newline - 1 : newline] == b"\r":
         block = block.replace(b"\r\n", b"\n")
@@ -287,7 +263,7 @@ def read_named(path: Path, *, encoding: str = "utf-8") -> Table:
         If it has no rows, or naming the first row with more cells than the header.
     """
     if is_parquet(path):
-        with _of_parquet(path):
+        with of_parquet(path):
             table = Table(pl.read_parquet(io.BytesIO(read_bytes(path))), str(path), lambda row: row + 1)
     else:
         table = _read_csv(path, encoding)
@@ -310,12 +286,12 @@ def parquet_columns(path: Path) -> list[str]:
     InputError
         If it is damaged.
     """
-    with _of_parquet(path):
+    with of_parquet(path):
         return list(pl.read_parquet_schema(io.BytesIO(read_bytes(path))))
 
 
 @contextmanager
-def _of_parquet(path: Path) -> Iterator[None]:
+def of_parquet(path: Path) -> Iterator[None]:
     """Turn what polars says about a damaged file into our error."""
     try:
         yield

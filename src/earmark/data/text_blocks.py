@@ -20,13 +20,19 @@ BLOCK_BYTES = 1 << 23
 WORKERS = 2
 # How many blocks may be in memory for every thread that works on them: one in work, one waiting.
 _AHEAD = 2
+_LONGEST_GROUP = 200_000
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def line_blocks(
-    path: Path, encoding: str = "utf-8", *, size: int | None = None, limit: int | None = None
+    path: Path,
+    encoding: str = "utf-8",
+    *,
+    size: int | None = None,
+    limit: int | None = None,
+    cut: Callable[[bytes], int] | None = None,
 ) -> Iterator[bytes]:
     """Yield the lines of a file as blocks of UTF-8, without a byte-order mark; UTF-8 itself is not checked.
 
@@ -40,6 +46,9 @@ def line_blocks(
         About how many bytes a block has; a block of one line may have more. `BLOCK_BYTES` where it is not given.
     limit : int, optional
         How many bytes the file may hold, unpacked.
+    cut : callable, optional
+        Tells where to cut some lines; what is after that is the start of the next block. At their end where it is not
+        given.
 
     Raises
     ------
@@ -53,17 +62,44 @@ def line_blocks(
         pieces = _pieces(file, size or BLOCK_BYTES, path, limit)
         if codec != "utf-8":
             pieces = _recoded(pieces, codec, path)
-        left: list[bytes] = []
+        left = b""
         for number, piece in enumerate(pieces):
-            text = piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece
+            text = left + (piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece)
             end = text.rfind(b"\n") + 1
-            if not end:
-                left.append(text)
-                continue
-            yield b"".join((*left, text[:end])) if left else text[:end]
-            left = [text[end:]]
-        if any(left):
-            yield b"".join(left)
+            end = cut(text[:end]) if cut is not None else end
+            left = text[end:]
+            if end:
+                yield text[:end]
+        if left:
+            yield left
+
+
+def before_last_group(lines: bytes, cells: int, separator: bytes | None = None) -> int:
+    """Return where the last lines start that share their first cells; 0 where all lines do.
+
+    A group of very many lines is not looked for: the lines are then cut at their end.
+
+    Parameters
+    ----------
+    lines : bytes
+        Whole lines.
+    cells : int
+        How many cells have to be equal.
+    separator : bytes, optional
+        What stands between cells; any white space where it is not given.
+    """
+    end, last = len(lines), None
+    for _ in range(_LONGEST_GROUP):
+        if not end:
+            return 0
+        start = lines.rfind(b"\n", 0, end - 1) + 1
+        key = lines[start:end].split(separator, cells)[:cells]
+        if len(key) == cells:
+            if last is not None and key != last:
+                return end
+            last = key
+        end = start
+    return len(lines)
 
 
 def _pieces(file: BinaryIO, size: int, path: Path, limit: int | None) -> Iterator[bytes]:
