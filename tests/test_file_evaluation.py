@@ -96,6 +96,16 @@ def test_scores_from_files_are_those_of_runs_in_memory(made, tmp_path, block, la
         assert "not sorted by query" in said[0]
 
 
+def test_measures_that_look_at_all_systems_see_all_systems(made, tmp_path, block):
+    folder, frame = made
+    paths = []
+    for name, rows in frame.partition_by("system", as_dict=True).items():
+        paths.append(tmp_path / name[0])
+        write_trec(rows, paths[-1])
+    judgments, measures = read_judgments(folder / "qrels"), ["nRBP", "nDCG(ideal=pool)@10", "AP"]
+    assert_same(evaluate_files(paths, judgments, measures), evaluate(read_runs(paths), judgments, measures))
+
+
 def test_several_files_get_distinct_names(made, tmp_path):
     folder, frame = made
     one, two = frame.partition_by("system")

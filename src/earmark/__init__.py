@@ -158,6 +158,7 @@ __all__ = [
     "describe",
     "diagnose_predictor",
     "evaluate",
+    "evaluate_files",
     "example_path",
     "judgments_from_dict",
     "judgments_from_frame",

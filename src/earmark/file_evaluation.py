@@ -20,7 +20,7 @@ import polars as pl
 from earmark.data.ground_truth import Cliques, GroundTruth
 from earmark.data.judgments import Aggregation, Judgments, refuse_other_collection
 from earmark.data.limits import available_memory
-from earmark.data.readers import distinct_names, refuse_judgments
+from earmark.data.readers import distinct_names, read_runs, refuse_judgments
 from earmark.data.run_columns import RunColumns
 from earmark.data.run_files import RunSource, check_columns, open_run, read_run
 from earmark.data.runs import BadRow, Order, Runs, check_order, sort_ids
@@ -31,6 +31,7 @@ from earmark.evaluation import (
     Missing,
     Scores,
     check_truth,
+    evaluate,
     gather_scores,
     ground_truth,
     not_asked,
@@ -135,6 +136,10 @@ def evaluate_files(
     given = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else list(paths))]
     if not given:
         raise InputError(expected="one run or more", got="none")
+    if any(measure.needs_pool for measure in wanted):
+        # Such a measure has to see the lists of all systems together.
+        how: dict[str, Any] = {"missing": missing, "aggregation": aggregation, "collection_size": collection_size}
+        return evaluate(read_runs(given, order=order, encoding=encoding), known, wanted, **how)
     sources = [open_run(path, order=order, encoding=encoding) for path in given]
     asked = _queries(sources) if isinstance(known, Cliques) else None
     truth = ground_truth(known, aggregation=aggregation, asked=asked)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,11 @@ def score_lists(
     workers: int = 1,
 ) -> ListScores:
     """Score all lists whose queries are known."""
+    places = np.unique([truth.query_index[name] for name in runs.queries if name in truth.query_index]).astype(np.int64)
+    if 2 * places.size < len(truth.queries):
+        # What is known about other queries would only be carried along.
+        part = score_lists(runs, truth.restricted(places), measures, collection_size=collection_size, workers=workers)
+        return replace(part, query=places[part.query])
     lists = match(runs, truth, collection_size=collection_size)
     system, unknown = runs.list_system, np.flatnonzero(lists.query < 0)
     if unknown.size:

@@ -35,7 +35,7 @@ def test_a_mark_at_the_start_is_no_text(file):
 
 def test_bytes_that_are_no_text_are_named_with_their_line(file):
     file.write_bytes("a\nb\n".encode("ascii") + b"\xff\n")
-    with pytest.raises(InputError, match="lines.txt:3: expected text in ascii, got byte 0xff"):
+    with pytest.raises(InputError, match=r"lines.txt:3: expected text in ascii, got byte 0xff"):
         list(line_blocks(file, "ascii", size=3))
 
 

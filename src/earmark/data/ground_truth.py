@@ -71,6 +71,21 @@ class GroundTruth(Display):
             return np.zeros(len(self.queries), dtype=np.int64)
         return self.elsewhere.len() - np.diff(self.offsets) - int(self.own_document)
 
+    def restricted(self, queries: Ints) -> GroundTruth:
+        """Return what is known about some of the queries, named by their places, which ascend."""
+        counts = np.diff(self.offsets)[queries]
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        rows = np.repeat(self.offsets[queries] - offsets[:-1], counts) + np.arange(offsets[-1])
+        return GroundTruth(
+            tuple(self.queries[place] for place in queries),
+            offsets,
+            self.documents.gather(rows),
+            self.gain[..., rows],
+            self.scale,
+            self.elsewhere,
+            self.own_document,
+        )
+
     @property
     def collection_size(self) -> int | None:
         """How many documents could be retrieved, where the truth lists them all."""

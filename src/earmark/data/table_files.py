@@ -2,9 +2,9 @@
 
 Three readers of the same layout, tried in turn on every block of lines. The first hands the bytes to polars as they
 are. If anything in them is irregular (several blanks between columns, blank lines, comments) the second evens them out
-and hands them over again. If that fails too the third walks the lines in plain Python, slowly: it accepts everything the
-format allows and names the first line that it does not. Tables whose columns have names are read the same way, in two
-steps, and at once.
+and hands them over again. If that fails too the third walks the lines in plain Python, slowly: it accepts everything
+the format allows and names the first line that it does not. Tables whose columns have names are read the same way, in
+two steps, and at once.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import BinaryIO, TypeVar
 from earmark.data.files import codec_name, decode, opened, read_bytes
 from earmark.data.limits import too_large
 
-BLOCK_BYTES = 1 << 23
+BLOCK_BYTES = 1 << 24
 WORKERS = 2
 # How many blocks may be in memory for every thread that works on them: one in work, one waiting.
 _AHEAD = 2
