@@ -81,8 +81,8 @@ class Segments:
 
         What comes out for a segment depends on nothing but its elements, to the bit.
         """
-        if values.dtype != bool and not _are_small_integers(values):
-            return self._cumsum_apart(values)
+        if values.dtype != bool and not _are_small_integers(values.astype(np.float64, copy=False)):
+            return self._cumsum_apart(values.astype(np.float64, copy=False))
         # Sums of whole numbers are exact, so one running sum may go through all segments.
         running = np.cumsum(values, axis=-1, dtype=np.float64)
         padded = np.concatenate((np.zeros((*running.shape[:-1], 1)), running), axis=-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,16 +39,12 @@ class RunColumns:
         """Put the rows of several pieces one after the other."""
         if len(parts) == 1:
             return parts[0]
-        score, rank = (
-            None if any(column is None for column in columns) else np.concatenate(columns)
-            for columns in ([part.score for part in parts], [part.rank for part in parts])
-        )
         return cls(
             Stretches.join([part.system for part in parts]),
             Stretches.join([part.query for part in parts]),
             pl.concat([part.document.alias("document") for part in parts], rechunk=False),
-            score,
-            rank,
+            _joined([part.score for part in parts]),
+            _joined([part.rank for part in parts]),
         )
 
     @property
@@ -73,7 +70,7 @@ class RunColumns:
 
     def to_frame(self, first_row: int) -> pl.DataFrame:
         """Return the columns as a frame, with the number of every row."""
-        columns: dict[str, pl.Series | NDArray[np.floating]] = {
+        columns: dict[str, Any] = {
             "system": self.system.spelt_out(),
             "query": self.query.spelt_out(),
             "document": self.document,
@@ -87,3 +84,8 @@ class RunColumns:
         """Take the columns of a frame."""
         score, rank = (frame[name].to_numpy() if name in frame.columns else None for name in ("score", "rank"))
         return cls(Stretches.of(frame["system"]), Stretches.of(frame["query"]), frame["document"], score, rank)
+
+
+def _joined(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    there = [column for column in columns if column is not None]
+    return np.concatenate(there) if len(there) == len(columns) else None
