@@ -38,10 +38,10 @@ class Program:
 
 
 def load_earmark() -> Evaluate:
-    from earmark import evaluate, read_judgments, read_runs
+    from earmark import evaluate_files, read_judgments
 
     def means(runs: list[Path], qrels: Path) -> Means:
-        scores = evaluate(read_runs(runs), read_judgments(qrels), list(MEASURES))
+        scores = evaluate_files(runs, read_judgments(qrels), list(MEASURES))
         found: Means = {measure: {} for measure in MEASURES}
         for system, measure, value in scores.means().select("system", "measure", "value").iter_rows():
             found[measure][system] = value

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from earmark.data.writers import write_judgments, write_questions, write_runs
     from earmark.errors import ClusterError, EarmarkError, InputError, NotConverged, ParameterError, StoreError
     from earmark.evaluation import Scores, curves, evaluate
+    from earmark.file_evaluation import evaluate_files
     from earmark.inference.baseline import BaselineCheck, check_ranking, compare_with_baseline
     from earmark.inference.comparison import Comparison, compare, correlate
     from earmark.inference.confidence import Ranking
@@ -98,6 +99,7 @@ _HOME = {
     "earmark.data.writers": ("write_judgments", "write_questions", "write_runs"),
     "earmark.errors": ("ClusterError", "EarmarkError", "InputError", "NotConverged", "ParameterError", "StoreError"),
     "earmark.evaluation": ("Scores", "curves", "evaluate"),
+    "earmark.file_evaluation": ("evaluate_files",),
     "earmark.inference.baseline": ("BaselineCheck", "check_ranking", "compare_with_baseline"),
     "earmark.inference.confidence": ("Ranking",),
     "earmark.inference.comparison": ("Comparison", "compare", "correlate"),
@@ -157,6 +159,7 @@ __all__ = [
     "describe",
     "diagnose_predictor",
     "evaluate",
+    "evaluate_files",
     "example_path",
     "judgments_from_dict",
     "judgments_from_frame",

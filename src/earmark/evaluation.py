@@ -8,8 +8,7 @@ disturbs no other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -31,11 +30,11 @@ from earmark.data.ground_truth import (
 )
 from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.judgments import Aggregation, Judgments
-from earmark.data.runs import Runs
+from earmark.data.runs import Runs, sort_ids
 from earmark.errors import ParameterError
+from earmark.list_scores import ListScores, relevant_of_query, score_empty_lists, score_lists
 from earmark.measures import Measure, parse_all
 from earmark.measures.curves import CurveName, Curves, draw_curves
-from earmark.measures.relevance import is_relevant
 from earmark.wording import counted, listed
 
 Missing = Literal["zero", "drop"]
@@ -254,53 +253,102 @@ def evaluate(
     refuse_paths(runs=runs, judgments=known)
     runs = runs_of(runs) if isinstance(runs, Mapping) else runs
     known = judgments_from_dict(known) if isinstance(known, Mapping) else known
+    wanted = wanted_measures(measures, missing)
+    truth = ground_truth(known, aggregation=aggregation, asked=runs.queries)
+    check_truth(truth, wanted)
+    part = score_lists(runs, truth, wanted, collection_size=collection_size, workers=2)
+    return gather_scores(
+        [part],
+        [runs.systems],
+        truth,
+        wanted,
+        missing=missing,
+        collection_size=collection_size,
+        not_asked=not_asked(known, truth),
+    )
+
+
+def wanted_measures(measures: str | Measure | Iterable[str | Measure], missing: str) -> list[Measure]:
+    """Parse the measures that were asked for, and refuse none, and a rule for missing queries that there is not."""
     wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
     if not wanted:
         raise ParameterError("name at least one measure, for example nDCG@10")
     if missing not in ("zero", "drop"):
         raise ParameterError(f"missing queries count zero or drop out, got '{missing}'")
-    truth = ground_truth(known, aggregation=aggregation, asked=runs.queries)
+    return list(wanted)
+
+
+def check_truth(truth: GroundTruth, measures: Iterable[Measure]) -> None:
+    """Refuse a truth that says nothing, or nothing that the measures can use."""
     if not truth.queries:
         raise ParameterError("nothing is known about any query: there is nothing to evaluate")
-    for measure in wanted:
+    for measure in measures:
         measure.check(truth.scale)
-    lists, system, absent = judged_lists(runs, truth, collection_size=collection_size)
-    values = np.full((len(wanted), len(runs.systems), len(truth.queries)), np.nan)
-    # Measures are array operations, which run side by side.
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for index, scored in enumerate(pool.map(lambda measure: measure.score(lists), wanted)):
-            values[index, system, lists.query] = scored
+
+
+def gather_scores(
+    parts: Sequence[ListScores],
+    names: Sequence[tuple[str, ...]],
+    truth: GroundTruth,
+    measures: Sequence[Measure],
+    *,
+    systems: Iterable[str] | None = None,
+    missing: Missing = "zero",
+    collection_size: int | None = None,
+    not_asked: tuple[str, ...] = (),
+) -> Scores:
+    """Put the scores of lists together to those of an evaluation.
+
+    Parameters
+    ----------
+    parts : sequence of ListScores
+        Every list in one of them.
+    names : sequence of tuple of str
+        For every part, what its systems are called in the result; parts may share systems.
+    systems : iterable of str, optional
+        All systems in the order of the result; that of the parts where it is not given.
+    truth, measures, missing, collection_size, not_asked
+        As they were for the parts, and as for :func:`evaluate` and :class:`Scores`.
+    """
+    systems = tuple(dict.fromkeys(name for of_part in names for name in of_part) if systems is None else systems)
+    index = {name: place for place, name in enumerate(systems)}
+    values = np.full((len(measures), len(systems), len(truth.queries)), np.nan)
+    absent = np.ones((len(systems), len(truth.queries)), dtype=bool)
+    for part, of_part in zip(parts, names, strict=True):
+        system = np.array([index[name] for name in of_part], dtype=np.int64)[part.system]
+        values[:, system, part.query] = part.values
+        absent[system, part.query] = False
     if missing == "drop":
-        values[:, absent] = np.nan
-        nothing = next((name for name, gone in zip(runs.systems, absent, strict=True) if gone.all()), None)
+        nothing = next((name for name, gone in zip(systems, absent, strict=True) if gone.all()), None)
         if nothing is not None:
             raise ParameterError(f"system '{nothing}' answered no judged query: nothing is left to average")
+    elif absent.any():
+        every = np.arange(len(truth.queries))
+        empty = score_empty_lists(truth, measures, every, collection_size=collection_size)
+        values = np.where(absent, empty[:, None, :], values)
     queries = np.array(truth.queries, dtype=object)
-    relevant = Segments(truth.offsets).sum(is_relevant(truth.gain, None))
+    answered = sort_ids({name for part in parts for name in part.queries})
+    cutoffs = {None, *(measure.cutoff for measure in measures)}
     return Scores(
-        runs.systems,
+        systems,
         truth.queries,
-        tuple(wanted),
+        tuple(measures),
         values,
-        {name: tuple(queries[gone]) for name, gone in zip(runs.systems, absent, strict=True) if gone.any()},
-        tuple(name for name in runs.queries if name not in truth.query_index),
-        tuple(queries[relevant == 0]),
-        {cutoff: _count_judged(lists, cutoff) for cutoff in {None, *(measure.cutoff for measure in wanted)}},
+        {name: tuple(queries[gone]) for name, gone in zip(systems, absent, strict=True) if gone.any()},
+        tuple(name for name in answered if name not in truth.query_index),
+        tuple(queries[relevant_of_query(truth) == 0]),
+        {one: (sum(p.judged[one][0] for p in parts), sum(p.judged[one][1] for p in parts)) for one in cutoffs},
         # What was not answered at all is told apart.
-        (int(np.count_nonzero((lists.length > 0) & (lists.length < relevant[lists.query]))), int(np.sum(~absent))),
-        _not_asked(known, truth),
+        (sum(part.short for part in parts), int(np.sum(~absent))),
+        not_asked,
     )
 
 
-def _not_asked(known: Known, truth: GroundTruth) -> tuple[str, ...]:
+def not_asked(known: Known, truth: GroundTruth) -> tuple[str, ...]:
     """Return the documents of cliques that might be queries and are none in any run."""
     if not isinstance(known, Cliques):
         return ()
     return tuple(query for query in truth_from_cliques(known).queries if query not in truth.query_index)
-
-
-def _count_judged(lists: JudgedLists, cutoff: int | None) -> tuple[int, int]:
-    return int(np.count_nonzero(lists.judged & lists.within(cutoff))), int(lists.depth(cutoff).sum())
 
 
 def curves(

@@ -39,12 +39,41 @@ def test_nothing_known_about_a_row_is_also_a_value():
     assert hashing.first_repeated_row(np.array([0, 0, 1, 0]), texts) == 3
 
 
-@given(rows)
-def test_stretches(rows):
+@given(rows, st.integers(0, 12))
+def test_stretches_are_the_column_however_it_is_cut(rows, cut):
+    _, column, other = columns_of(rows)
+    parts = [hashing.Stretches.of(column[:cut]), hashing.Stretches.of(column[cut:])]
+    for found in (hashing.Stretches.join(parts), hashing.Stretches.of(pl.concat([column[:cut], column[cut:]]))):
+        assert found.rows == column.len()
+        assert found.ids.gather(np.repeat(np.arange(found.starts.size), found.lengths)).to_list() == column.to_list()
+        assert found.starts.tolist() == hashing.Stretches.of(column).starts.tolist()
+        starts = found.starts_with(hashing.Stretches.of(other))
+        pairs = list(zip(column, other, strict=True))
+        assert starts.tolist() == [at for at, pair in enumerate(pairs) if at == 0 or pair != pairs[at - 1]]
+        assert found.split_at(starts).to_list() == column.gather(starts).to_list()
+
+
+@pytest.mark.parametrize("few", [0, 100])
+@given(rows=rows)
+def test_pairs_are_numbered_in_order_of_appearance(few, rows):
     _, first, second = columns_of(rows)
     pairs = list(zip(first, second, strict=True))
-    expected = [place for place, pair in enumerate(pairs) if place == 0 or pair != pairs[place - 1]]
-    assert hashing.stretches(first, second).tolist() == expected
+    known = list(dict.fromkeys(pairs))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "_FEW", few)
+        number, where = hashing.number_pairs(first, second)
+    assert [known[place] for place in number] == pairs
+    assert where.tolist() == [pairs.index(pair) for pair in known]
+
+
+@given(st.lists(st.one_of(st.integers(0, 5), st.just(10**9))))
+def test_numbers_by_appearance_and_stable_order(codes):
+    array = np.array(codes, dtype=np.int64)
+    number, first = hashing.number_by_appearance(array)
+    known = list(dict.fromkeys(codes))
+    assert [known[place] for place in number] == codes
+    assert first.tolist() == [codes.index(code) for code in known]
+    assert hashing.stable_order(number).tolist() == np.argsort(number, kind="stable").tolist()
 
 
 def test_small_numbers_are_spread_over_all_bits():

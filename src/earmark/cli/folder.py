@@ -65,7 +65,7 @@ def folder_of(runs: Sequence[str | os.PathLike[str]] | None) -> Path | None:
     """
     paths = [Path(run) for run in runs or ()]
     for path in paths:
-        if path.is_dir() and not is_folder(path):
+        if path.is_dir() and not is_folder(path) and next(path.rglob("*.parquet"), None) is None:
             raise InputError(
                 expected="runs, or the folder of a campaign",
                 got=f"a folder without {SETTINGS_FILE}",
@@ -76,7 +76,7 @@ def folder_of(runs: Sequence[str | os.PathLike[str]] | None) -> Path | None:
             raise InputError(
                 expected="the folder of a campaign", got=f"its {SETTINGS_FILE}", path=path, hint=f"name {path.parent}"
             )
-    found = [path for path in paths if path.is_dir()]
+    found = [path for path in paths if is_folder(path)]
     if len(found) > 1:
         raise ParameterError(f"one campaign at a time, got {', '.join(map(str, found))}")
     if found and len(paths) > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -112,23 +112,55 @@ def load_scores(
     from earmark.evaluation import evaluate
 
     known = load_truth(out, truth, inputs.encoding)
-    runs = inputs.load()
-    scores = evaluate(
-        runs,
-        known,
-        choose_measures(out, scoring.measure, known, most=most),
-        missing=scoring.missing,
-        aggregation=truth.aggregate,
-        collection_size=truth.collection_size,
-    )
-    if isinstance(known, Judgments) and not scores.judged_results[None][0]:
-        named = truth.judgments or []
-        require_retrieved(known, runs, named[0] if len(named) == 1 else None)
+    measures = choose_measures(out, scoring.measure, known, most=most)
+    how: dict[str, Any] = {
+        "missing": scoring.missing,
+        "aggregation": truth.aggregate,
+        "collection_size": truth.collection_size,
+    }
+    named = truth.judgments or []
+    path = named[0] if len(named) == 1 else None
+    if folder.folder_of(inputs.runs) is not None:
+        runs = inputs.load()
+        scores = evaluate(runs, known, measures, **how)
+        if isinstance(known, Judgments) and not scores.judged_results[None][0]:
+            require_retrieved(known, runs, path)
+    else:
+        scores = _score_files(out, inputs, known, measures, path, how)
     for note in scores.notes():
         out.note(note)
     say_judged(scores, known, out)
     _say_groups(scores, known, out)
     return scores
+
+
+def _score_files(
+    out: Output,
+    inputs: options.Inputs,
+    known: Judgments | Cliques | OrderedGroups,
+    measures: Sequence[str],
+    judgments: Path | None,
+    how: Mapping[str, Any],
+) -> Scores:
+    """Score systems while their runs are read."""
+    from earmark.errors import InputError
+    from earmark.file_evaluation import Limits, evaluate_files
+
+    try:
+        return evaluate_files(
+            inputs.runs,
+            known,
+            measures,
+            order=inputs.order,
+            encoding=inputs.encoding,
+            limits=Limits(say=out.note),
+            **how,
+        )
+    except InputError as error:
+        # Judgments of another collection are found without knowing which file they are from.
+        if error.path is not None or judgments is None or not error.expected.startswith("judgments"):
+            raise
+        raise InputError(expected=error.expected, got=error.got, path=judgments, hint=error.hint) from None
 
 
 def _say_groups(scores: Scores, known: Judgments | Cliques | OrderedGroups, out: Output) -> None:

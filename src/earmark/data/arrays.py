@@ -17,6 +17,20 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+_TABLE_CELLS = 1 << 20
+# Above it, whole numbers may not be added up exactly.
+_EXACT = 2.0**53
+
+
+def _are_small_integers(values: Floats) -> bool:
+    """Tell whether all sums of these values are exact."""
+    if not values.size:
+        return True
+    with np.errstate(invalid="ignore"):
+        whole = bool(np.all(values == np.rint(values)))
+    return whole and bool(np.abs(values).max() * values.shape[-1] < _EXACT)
+
+
 @dataclass(frozen=True, eq=False)
 class Segments:
     """A partition of an axis into consecutive stretches, some of them possibly empty.
@@ -63,11 +77,37 @@ class Segments:
         return sums
 
     def cumsum(self, values: Floats | NDArray[np.bool_]) -> Floats:
-        """Add up each segment from its start to every element, that element included."""
+        """Add up each segment from its start to every element, that element included.
+
+        What comes out for a segment depends on nothing but its elements, to the bit.
+        """
+        if values.dtype != bool and not _are_small_integers(values.astype(np.float64, copy=False)):
+            return self._cumsum_apart(values.astype(np.float64, copy=False))
+        # Sums of whole numbers are exact, so one running sum may go through all segments.
         running = np.cumsum(values, axis=-1, dtype=np.float64)
         padded = np.concatenate((np.zeros((*running.shape[:-1], 1)), running), axis=-1)
         before: Floats = padded[..., self.offsets[:-1]]
         return running - self.spread(before)
+
+    def _cumsum_apart(self, values: Floats) -> Floats:
+        """Add up segments of similar length as rows of a table."""
+        sums = np.zeros(values.shape)
+        counts = self.counts
+        order = np.argsort(counts, kind="stable")
+        order = order[counts[order] > 0]
+        start = 0
+        while start < order.size:
+            # As many segments as fit in a table of some size, at least one.
+            most = max(1, _TABLE_CELLS // (int(counts[order[start]]) * max(1, values[..., :1].size)))
+            chosen = order[start : start + most]
+            chosen = chosen[counts[chosen] <= 2 * counts[chosen[0]]]
+            place = np.arange(int(counts[chosen[-1]]))
+            filled = place < counts[chosen, None]
+            at = np.where(filled, self.offsets[chosen, None] + place, 0)
+            table = np.cumsum(np.where(filled, values[..., at], 0.0), axis=-1)
+            sums[..., at[filled]] = table[..., filled]
+            start += chosen.size
+        return sums
 
     def spread(self, per_segment: Floats) -> Floats:
         """Give every element its segment's value."""

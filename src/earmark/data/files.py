@@ -91,6 +91,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield file
 
 
+def is_packed(path: Path) -> bool:
+    """Tell whether a file is gzipped."""
+    with saying_why_not(path), path.open("rb") as file:
+        return file.read(len(_GZIPPED)) == _GZIPPED
+
+
 def read_bytes(path: Path) -> bytes:
     """Read a file, unpacking it where it is gzipped.
 
@@ -212,13 +218,25 @@ def data_lines(path: Path, *, encoding: str, comments: bool) -> Iterator[tuple[i
                 if left < 0:
                     raise too_large(path, limit)
                 text = (line.removeprefix(_MARK) if number == 1 else line).rstrip("\r\n")
-                content = text.strip(BLANKS)
-                if content and not (comments and content.startswith("#")):
+                if _holds_data(text, comments):
                     yield number, text
         except UnicodeError as error:
             # A text file decodes far ahead of the line it gives out, so only all of the file tells the line.
             decode(read_bytes(path), encoding, path)
             raise _undecodable(encoding, path, got=str(error)) from None
+
+
+def block_lines(block: bytes, *, comments: bool) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a block of UTF-8 that hold data, as :func:`data_lines` does, counted from its start."""
+    for number, line in enumerate(block.decode("utf-8").split("\n"), start=1):
+        text = line.rstrip("\r")
+        if _holds_data(text, comments):
+            yield number, text
+
+
+def _holds_data(line: str, comments: bool) -> bool:
+    content = line.strip(BLANKS)
+    return bool(content) and not (comments and content.startswith("#"))
 
 
 def _refuse_other_than_text(head: bytes, codec: str, path: Path) -> None:

@@ -16,7 +16,7 @@ import polars as pl
 
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.hashing import stretches
+from earmark.data.hashing import Stretches, number_by_appearance, stable_order, text_codes
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.runs import sort_ids
 from earmark.data.scales import BINARY, ORDERED, Scale
@@ -70,6 +70,21 @@ class GroundTruth(Display):
         if self.elsewhere is None:
             return np.zeros(len(self.queries), dtype=np.int64)
         return self.elsewhere.len() - np.diff(self.offsets) - int(self.own_document)
+
+    def restricted(self, queries: Ints) -> GroundTruth:
+        """Return what is known about some of the queries, named by their places, which ascend."""
+        counts = np.diff(self.offsets)[queries]
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        rows = np.repeat(self.offsets[queries] - offsets[:-1], counts) + np.arange(offsets[-1])
+        return GroundTruth(
+            tuple(self.queries[place] for place in queries),
+            offsets,
+            self.documents.gather(rows),
+            self.gain[..., rows],
+            self.scale,
+            self.elsewhere,
+            self.own_document,
+        )
 
     @property
     def collection_size(self) -> int | None:
@@ -189,15 +204,15 @@ def truth_from_groups(groups: OrderedGroups) -> GroundTruth:
 def _build(
     items: pl.DataFrame, scale: Scale, *, elsewhere: pl.Series | None = None, own_document: bool = False
 ) -> GroundTruth:
-    starts = stretches(items["query"])
-    heads = items["query"].gather(starts).to_list()
-    queries = sort_ids(dict.fromkeys(heads))
-    number = {name: index for index, name in enumerate(queries)}
-    of_stretch = np.array([number[name] for name in heads], dtype=np.int32)
-    documents, gain = items["document"], items["gain"].to_numpy().astype(np.float64)
-    of_row = np.repeat(of_stretch, np.diff(starts, append=items.height))
+    asked = Stretches.of(items["query"])
+    number, first = number_by_appearance(text_codes(asked.ids))
+    queries = sort_ids(asked.ids.gather(first))
+    place = {name: index for index, name in enumerate(queries)}
+    of_stretch = np.array([place[name] for name in asked.ids.gather(first)], dtype=np.int32)[number]
+    documents, gain = items["document"].rechunk(), items["gain"].to_numpy().astype(np.float64)
+    of_row = np.repeat(of_stretch, asked.lengths)
     if np.any(np.diff(of_stretch) <= 0):
-        order = np.argsort(of_row, kind="stable")
+        order = stable_order(of_row)
         documents, gain = documents.gather(order), gain[order]
     counts = np.bincount(of_row, minlength=len(queries))
     offsets = np.concatenate(([0], np.cumsum(counts)))

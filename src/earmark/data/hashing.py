@@ -6,6 +6,10 @@ confirms the few candidates that are left, so a collision of hashes can cost tim
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -17,6 +21,8 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 # Fewer rows than this are numbered faster one by one.
 _FEW = 5_000
+# How many times as many entries as rows a table of numbers may have.
+_TABLE_PER_ROW = 4
 
 
 def spread(numbers: NDArray[np.integer]) -> Keys:
@@ -34,24 +40,97 @@ def first_repeated_row(numbers: NDArray[np.integer], *columns: pl.Series) -> int
     keys = spread(numbers)
     for column in columns:
         # Multiplying in between keeps the order of the columns from mattering.
-        keys = keys * _SPREAD ^ text_keys(column)
-    ordered = np.sort(keys)
-    if not np.any(ordered[1:] == ordered[:-1]):
+        keys *= _SPREAD
+        keys ^= text_keys(column)
+    keys.sort()
+    if not np.any(keys[1:] == keys[:-1]):
         return None
     together = pl.DataFrame([pl.Series("number", numbers), *(c.alias(str(i)) for i, c in enumerate(columns))])
     fresh = together.select(pl.struct(pl.all()).is_first_distinct()).to_series()
     return None if fresh.all() else int((~fresh).arg_true()[0])
 
 
-def stretches(*columns: pl.Series) -> NDArray[np.int64]:
-    """Return the rows at which any of the columns changes its value, the first row included."""
-    if not columns[0].len():
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """A column of ids as stretches of equal ids: short where a file is sorted, and never wrong where it is not.
+
+    Parameters
+    ----------
+    starts : ndarray of int, shape (stretches,)
+        The row at which every stretch starts.
+    ids : polars.Series of String, shape (stretches,)
+        The id of every stretch.
+    rows : int
+        How many rows there are.
+    """
+
+    starts: NDArray[np.int64]
+    ids: pl.Series
+    rows: int
+
+    @classmethod
+    def of(cls, column: pl.Series) -> Stretches:
+        """Find the stretches of a column."""
+        parts = [cls(starts := _changes(chunk), chunk.gather(starts), chunk.len()) for chunk in _chunks(column)]
+        return cls.join(parts) if len(parts) != 1 else parts[0]
+
+    @classmethod
+    def join(cls, parts: Sequence[Stretches]) -> Stretches:
+        """Put the rows of columns one after the other."""
+        filled = [part for part in parts if part.rows]
+        if not filled:
+            return cls(np.zeros(0, dtype=np.int64), pl.Series(dtype=pl.String), 0)
+        # A stretch may go on in the next part.
+        first = [0, *(int(one.ids[-1] == other.ids[0]) for one, other in pairwise(filled))]
+        before = np.cumsum([0, *(part.rows for part in filled)])
+        starts = [part.starts[skip:] + rows for part, skip, rows in zip(filled, first, before[:-1], strict=True)]
+        ids = pl.concat([part.ids.slice(skip) for part, skip in zip(filled, first, strict=True)])
+        return cls(np.concatenate(starts), ids.rechunk(), int(before[-1]))
+
+    @classmethod
+    def same(cls, text: str, rows: int) -> Stretches:
+        """Give all rows the same id."""
+        few = min(rows, 1)
+        return cls(np.zeros(few, dtype=np.int64), pl.Series([text][:few], dtype=pl.String), rows)
+
+    def spelt_out(self) -> pl.Series:
+        """Return the column itself."""
+        if self.starts.size == self.rows:
+            return self.ids
+        return self.ids.gather(np.repeat(np.arange(self.starts.size), self.lengths))
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many rows every stretch has."""
+        return np.diff(self.starts, append=self.rows)
+
+    def split_at(self, starts: NDArray[np.int64]) -> pl.Series:
+        """Return the ids of stretches that start at these rows, all starts of this column among them."""
+        if starts.size == self.starts.size:
+            return self.ids
+        return self.ids.gather(np.cumsum(self._is_start[starts]) - 1)
+
+    def starts_with(self, other: Stretches) -> NDArray[np.int64]:
+        """Return the rows at which this column or another one of as many rows changes."""
+        return self.starts if other.starts.size == 1 else np.flatnonzero(self._is_start | other._is_start)
+
+    @property
+    def _is_start(self) -> NDArray[np.bool_]:
+        mask = np.zeros(self.rows, dtype=bool)
+        mask[self.starts] = True
+        return mask
+
+
+def _chunks(column: pl.Series) -> list[pl.Series]:
+    return column.get_chunks() if column.n_chunks() > 1 else [column]
+
+
+def _changes(column: pl.Series) -> NDArray[np.int64]:
+    """Return the rows at which a column changes its value, the first row included."""
+    if not column.len():
         return np.zeros(0, dtype=np.int64)
-    changes = np.zeros(columns[0].len(), dtype=bool)
-    for column in columns:
-        changes[1:] |= (column.slice(1) != column.slice(0, column.len() - 1)).to_numpy()
-    changes[0] = True
-    return np.flatnonzero(changes)
+    changes = column.slice(1) != column.slice(0, column.len() - 1)
+    return np.concatenate(([0], changes.arg_true().to_numpy().astype(np.int64) + 1))
 
 
 def number_pairs(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -68,18 +147,46 @@ def number_pairs(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int32], NDArray
         numbers: dict[tuple[str, str], int] = {}
         number = np.array([numbers.setdefault(pair, len(numbers)) for pair in zip(a, b, strict=True)], dtype=np.int32)
         return number, np.unique(number, return_index=True)[1]
-    codes = [_codes(column) for column in (a, b)]
-    pairs = codes[0] * (int(codes[1].max(initial=0)) + 1) + codes[1]
-    _, first, of_row = np.unique(pairs, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first)
-    place = np.empty(first.size, dtype=np.int32)
-    place[by_appearance] = np.arange(first.size, dtype=np.int32)
-    return place[of_row], first[by_appearance]
+    codes = [text_codes(column) for column in (a, b)]
+    return number_by_appearance(codes[0] * (int(codes[1].max(initial=0)) + 1) + codes[1])
 
 
-def _codes(column: pl.Series) -> NDArray[np.int64]:
+def number_by_appearance(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Give the different values of an array, none below 0, consecutive numbers in order of appearance.
+
+    Returns
+    -------
+    number : ndarray of int, shape (rows,)
+        Which value every row holds.
+    first : ndarray of int, shape (values,)
+        The row at which every value appears first.
+    """
+    highest = int(codes.max(initial=0))
+    if highest > _TABLE_PER_ROW * codes.size:
+        _, first, of_row = np.unique(codes, return_index=True, return_inverse=True)
+        by_appearance = np.argsort(first)
+        place = np.empty(first.size, dtype=np.int32)
+        place[by_appearance] = np.arange(first.size, dtype=np.int32)
+        return place[of_row], first[by_appearance]
+    # A table in place of sorting. Written from the last row to the first, it keeps the first.
+    table = np.full(highest + 1, -1, dtype=np.int64)
+    table[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
+    first = np.sort(table[table >= 0])
+    numbers = np.zeros(highest + 1, dtype=np.int32)
+    numbers[codes[first]] = np.arange(first.size, dtype=np.int32)
+    return numbers[codes], first
+
+
+def stable_order(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the permutation that sorts small numbers, none below 0, and leaves equal ones in their order."""
+    # Sorting numbers with their rows below them is several times faster than finding a permutation.
+    packed = numbers.astype(np.uint64) << np.uint64(32) | np.arange(numbers.size, dtype=np.uint64)
+    packed.sort()
+    return (packed & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def text_codes(column: pl.Series) -> NDArray[np.int64]:
     """Give the different texts of a column numbers, in any order."""
-    unique = column.unique()
-    if unique.len() == 1:
-        return np.zeros(column.len(), dtype=np.int64)
-    return column.replace_strict(unique, pl.int_range(unique.len(), eager=True), return_dtype=pl.Int64).to_numpy()
+    # Numbers of a category count from 0 up to all texts that some such column of this process holds.
+    codes = column.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    return codes - codes.min(initial=0) if codes.size else codes

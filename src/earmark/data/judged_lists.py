@@ -21,6 +21,8 @@ from earmark.data.hashing import Keys, spread, text_keys
 from earmark.data.runs import Runs
 
 _FILTER_BITS = 22
+# How many places of the filter every key of the truth has at least.
+_SPARSE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +144,10 @@ def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints
 
 def _filter(keys: Keys) -> Callable[[Keys], NDArray[np.bool_]]:
     """Build a table of the last bits of keys that rules out most other keys and never one of these."""
-    mask = np.uint64((1 << _FILTER_BITS) - 1)
-    table = np.zeros(1 << _FILTER_BITS, dtype=bool)
+    # A small table stays in the cache of the processor.
+    bits = min(_FILTER_BITS, max(10, int(_SPARSE * keys.size).bit_length()))
+    mask = np.uint64((1 << bits) - 1)
+    table = np.zeros(1 << bits, dtype=bool)
     table[keys & mask] = True
     return lambda asked: table[asked & mask]
 

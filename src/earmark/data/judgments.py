@@ -270,21 +270,40 @@ def aggregate(frame: pl.DataFrame, *, by: Aggregation = "mean") -> pl.DataFrame:
 
 def require_retrieved(judgments: Judgments, runs: Runs, path: Path | None) -> None:
     """Refuse judgments of which no item was retrieved: they are nearly always those of another collection."""
-    judged = judgments.frame
     asked = pl.Series(runs.queries, dtype=pl.String)
-    shared = judged.filter(pl.col("query").is_in(asked.implode()))
-    column, names, known = ("document", runs.documents, shared) if shared.height else ("query", asked, judged)
-    if shared.height:
-        of_result = asked.gather(runs.list_query[runs.list_of_result])
-        retrieved = pl.DataFrame({"query": of_result, "document": runs.documents})
-        if shared.join(retrieved, on=["query", "document"], how="semi").height:
-            return
-    if not names.len() or not judged.height:
+    of_result = asked.gather(runs.list_query[runs.list_of_result])
+    retrieved = pl.DataFrame({"query": of_result, "document": runs.documents})
+    if not judgments.frame.join(retrieved, on=["query", "document"], how="semi").height:
+        refuse_other_collection(judgments, runs.queries, runs.documents[0] if len(runs) else None, path=path)
+
+
+def refuse_other_collection(
+    judgments: Judgments, queries: Sequence[str], document: str | None, *, path: Path | None = None
+) -> None:
+    """Refuse judgments of which no item was retrieved, showing how queries or documents are named in the runs.
+
+    Parameters
+    ----------
+    judgments : Judgments
+        They.
+    queries : sequence of str
+        The queries of the runs.
+    document : str or None
+        One of the documents of the runs.
+    path : Path, optional
+        The file of the judgments.
+    """
+    judged = judgments.frame
+    shared = judged.filter(pl.col("query").is_in(pl.Series(queries, dtype=pl.String).implode()))
+    column, name, known = (
+        ("document", document, shared) if shared.height else ("query", next(iter(queries), None), judged)
+    )
+    if name is None or not judged.height:
         return
     things = {"document": "documents", "query": "queries"}[column]
     raise InputError(
         expected="judgments of some of the documents that were retrieved",
-        got=f"judgments of none of them; in the runs, {things} are named like '{names[0]}'",
+        got=f"judgments of none of them; in the runs, {things} are named like '{name}'",
         path=path,
         hint=f"in the judgments, {things} are named like '{known[column][0]}'",
     )

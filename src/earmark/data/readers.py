@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from earmark.data.gains import JudgedTable, read_gains
 from earmark.data.ground_truth import Cliques, OrderedGroups
 from earmark.data.judgment_sources import judgment_files
 from earmark.data.judgments import COLUMNS, Judgments, current_answers, merge_judgments, off_scale_row
-from earmark.data.layouts import judgments_layout, run_layout
+from earmark.data.layouts import judgments_layout
 from earmark.data.metadata import Metadata
 from earmark.data.named_columns import (
     find_column,
@@ -33,10 +33,13 @@ from earmark.data.named_columns import (
     whole_numbers,
     yes_or_no,
 )
-from earmark.data.runs import BadRow, Order, Runs, build_runs, check_order, join_runs
+from earmark.data.parquet_folders import is_parquet_folder
+from earmark.data.run_files import file_stem, is_of_judgments, open_run, read_run
+from earmark.data.runs import Order, Runs, check_order, join_runs
 from earmark.data.scales import Scale, guess_scale
 from earmark.data.table_files import Layout, is_parquet, parquet_columns, read_layout, read_named
 from earmark.data.tables import Table, id_cells, number_cells
+from earmark.data.text_blocks import in_threads
 from earmark.errors import InputError, ParameterError
 from earmark.progress import track
 
@@ -63,88 +66,66 @@ def read_runs(paths: AnyPath | Iterable[AnyPath], *, order: Order = "score", enc
         those are named after their files.
     """
     check_order(order)
-    files = [require_file(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else list(paths))]
-    if not files:
+    given = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else list(paths))]
+    if not given:
         raise InputError(expected="one run or more", got="none")
-    # A few at a time: while polars parses one file on all cores, another is read and a third put in order.
-    with ThreadPoolExecutor(max_workers=3) as pool:
-        reading = pool.map(lambda file: _read_run(file, order=order, encoding=encoding), files)
-        parts = [next(reading) for _ in track(files, "reading")]
+    files = [path if is_parquet_folder(path) else require_file(path) for path in given]
+    # A few at a time: while one file is read, another is put in order.
+    reading = in_threads(lambda file: read_run(open_run(file, order=order, encoding=encoding), order=order), files)
+    parts = [part for part, _ in zip(reading, track(files, "reading"), strict=True)]
     if len(parts) > 1:
-        _refuse_judgments(parts, files)
-    return join_runs(_with_distinct_names(parts, files))
+        refuse_judgments(parts, files)
+    names = distinct_names([part.systems for part in parts], files)
+    return join_runs([part.renamed(of_part) for part, of_part in zip(parts, names, strict=True)])
 
 
-def _is_of_judgments(path: Path, got: str) -> InputError:
-    hint = "name judgments with --judgments, and repeat the option before every file: -j a.csv -j b.csv"
-    return InputError(expected="a run", got=got, path=path, hint=hint)
+class _Lists(Protocol):
+    """Runs, or scores of them."""
+
+    @property
+    def systems(self) -> tuple[str, ...]: ...
+
+    @property
+    def queries(self) -> tuple[str, ...]: ...
 
 
-def _refuse_judgments(parts: list[Runs], files: Sequence[Path]) -> None:
+def refuse_judgments(parts: Sequence[_Lists], files: Sequence[Path]) -> None:
     """Refuse a file of three columns whose systems are the queries of the other files: they are judgments."""
     queries = [frozenset(part.queries) for part in parts]
-    for place, (part, file) in enumerate(zip(parts, files, strict=True)):
-        others = frozenset().union(*queries[:place], *queries[place + 1 :])
-        if others.issuperset(part.systems) and not others & queries[place]:
-            raise _is_of_judgments(file, f"what looks like judgments: its systems are queries, '{part.systems[0]}'")
+    uses = Counter(name for of_part in queries for name in of_part)
+    for own, part, file in zip(queries, parts, files, strict=True):
+        if all(uses[name] > (name in own) for name in part.systems) and all(uses[name] == 1 for name in own):
+            got = f"what looks like judgments: its systems are queries, '{part.systems[0]}'"
+            raise is_of_judgments(file, got)
 
 
-def _with_distinct_names(parts: list[Runs], files: Sequence[Path]) -> list[Runs]:
-    uses = Counter(name for part in parts for name in part.systems)
+def distinct_names(systems: Sequence[tuple[str, ...]], files: Sequence[Path]) -> list[tuple[str, ...]]:
+    """Return names for the systems of files that differ: where files share a name, it gets that of the file.
+
+    Raises
+    ------
+    InputError
+        If a file is there twice.
+    """
+    uses = Counter(name for of_file in systems for name in of_file)
     if max(uses.values()) == 1:
-        return parts
+        return list(systems)
     places = [file.resolve() for file in files]
     twice = next((file for file, place in zip(files, places, strict=True) if places.count(place) > 1), None)
     if twice is not None:
         raise InputError(expected="every run once", got="the same file twice", path=twice)
-    for of_file in (_stem, str):
+    for of_path in (file_stem, str):
         names = [
-            tuple(_unique_name(name, of_file(file), part) if uses[name] > 1 else name for name in part.systems)
-            for part, file in zip(parts, files, strict=True)
+            tuple(_unique_name(name, of_path(file), len(of_file)) if uses[name] > 1 else name for name in of_file)
+            for of_file, file in zip(systems, files, strict=True)
         ]
-        if max(Counter(name for of_part in names for name in of_part).values()) == 1:
+        if max(Counter(name for of_file in names for name in of_file).values()) == 1:
             break
-    return [part.renamed(of_part) for part, of_part in zip(parts, names, strict=True)]
+    return names
 
 
-def _unique_name(name: str, file: str, part: Runs) -> str:
-    return file if len(part.systems) == 1 else f"{file}:{name}"
-
-
-def _stem(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).stem
-
-
-def _read_run(path: Path, *, order: Order, encoding: str) -> Runs:
-    system: pl.Series | str = _stem(path)
-    score = rank = None
-    if has_names(path, encoding):
-        named = read_named(path, encoding=encoding)
-        table = rename_columns(named, ("query", "document"), ("system", "score", "rank"))
-        if not {"system", "score", "rank"} & set(table.frame.columns) and find_column(named.frame.columns, "gain"):
-            raise _is_of_judgments(path, f"a file of judgments (columns {', '.join(named.frame.columns)})")
-        system = id_cells(table, "system") if "system" in table.frame.columns else system
-        score = number_cells(table, "score") if "score" in table.frame.columns else None
-        rank = number_cells(table, "rank") if "rank" in table.frame.columns else None
-        query, document = id_cells(table, "query"), id_cells(table, "document")
-    else:
-        layout = run_layout(path, encoding, order)
-        table = read_layout(path, layout, encoding=encoding)
-        if "tag" in layout.columns:
-            tags = table.frame["tag"]
-            first = tags[0]
-            system = first if (tags == first).all() else tags
-            score = table.frame["score"].to_numpy()
-            rank = number_cells(table, "rank") if order == "rank" else None
-        else:
-            system = table.frame["system"]
-        query, document = table.frame["query"], table.frame["document"]
-    if order == "rank" and rank is None and score is not None:
-        raise InputError(expected="a column 'rank' to order the lists by", got="none", path=path)
-    try:
-        return build_runs(system=system, query=query, document=document, score=score, rank=rank, order=order)
-    except BadRow as bad:
-        raise table.error(bad.row, expected=bad.expected, got=bad.got) from None
+def _unique_name(name: str, file: str, systems: int) -> str:
+    return file if systems == 1 else f"{file}:{name}"
 
 
 def read_judgments(

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earmark.data.display import MOST_ROWS, Display, DisplayTable, Summary
-from earmark.data.hashing import first_repeated_row, number_pairs, stretches
+from earmark.data.hashing import Stretches, first_repeated_row, number_pairs, stable_order
 from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 
@@ -206,6 +206,12 @@ class BadRow(Exception):  # noqa: N818 - caught by the reader, which knows the f
         self.row, self.expected, self.got = row, expected, got
 
 
+def as_single(score: pl.Series) -> pl.Series:
+    """Return scores as 32-bit floats; one beyond their range is infinite, as it is for trec_eval."""
+    with np.errstate(over="ignore"):
+        return pl.Series(score.name, score.to_numpy().astype(np.float32, copy=False))
+
+
 def check_order(order: str) -> None:
     """Refuse an order of lists that there is not."""
     if order not in get_args(Order):
@@ -214,10 +220,10 @@ def check_order(order: str) -> None:
 
 def build_runs(
     *,
-    system: pl.Series | str,
-    query: pl.Series,
+    system: pl.Series | Stretches | str,
+    query: pl.Series | Stretches,
     document: pl.Series,
-    score: NDArray[np.float64] | None = None,
+    score: NDArray[np.floating] | None = None,
     rank: NDArray[np.float64] | None = None,
     order: Order = "score",
 ) -> Runs:
@@ -225,10 +231,12 @@ def build_runs(
 
     Parameters
     ----------
-    system : polars.Series of String, or str
+    system : polars.Series of String, Stretches or str
         The system of every row, or of all rows.
-    query, document : polars.Series of String
-        Ids, one per row.
+    query : polars.Series of String, or Stretches
+        The query of every row.
+    document : polars.Series of String
+        The document of every row.
     score, rank : ndarray of float, finite, optional
         What orders a list; without either, the order of the rows does.
     order : {"score", "rank"}
@@ -244,43 +252,50 @@ def build_runs(
     check_order(order)
     if order == "rank" and rank is None and score is not None:
         raise InputError(expected="ranks to order the lists by", got="scores alone")
-    # One piece of memory: what is read in pieces is several times slower to look things up in.
-    document = document.rechunk()
-    starts = stretches(query, system) if isinstance(system, pl.Series) else stretches(query)
-    heads = query.gather(starts)
-    owners = system.gather(starts) if isinstance(system, pl.Series) else pl.repeat(system, starts.size, eager=True)
+    if document.len() < _SMALL:
+        document = document.rechunk()
+    asked = query if isinstance(query, Stretches) else Stretches.of(query)
+    starts = asked.starts
+    if isinstance(system, str):
+        owners = pl.repeat(system, starts.size, eager=True)
+    else:
+        given = system if isinstance(system, Stretches) else Stretches.of(system)
+        starts = asked.starts_with(given)
+        owners = given.split_at(starts)
+    heads = asked.split_at(starts)
     of_stretch, first = number_pairs(owners, heads)
-    names = list(zip(owners.gather(first), heads.gather(first), strict=True))
-    of_row = np.repeat(of_stretch, np.diff(starts, append=query.len()))
+    owners, heads = owners.gather(first), heads.gather(first)
+    of_row = np.repeat(of_stretch, np.diff(starts, append=asked.rows))
     repeated = first_repeated_row(of_row, document)
     if repeated is not None:
-        owner, head = names[of_row[repeated]]
+        owner, head = owners[int(of_row[repeated])], heads[int(of_row[repeated])]
         got = f"'{document[repeated]}' twice in the list of system '{owner}' for query '{head}'"
         raise BadRow(repeated, expected="every document at most once in a list", got=got)
-    # A score beyond the range of 32 bits is infinite, as it is for trec_eval.
-    with np.errstate(over="ignore"):
-        single = None if score is None else score.astype(np.float32)
+    single = None if score is None else as_single(pl.Series(score)).to_numpy()
     if rank is not None and (order == "rank" or single is None):
-        permutation: NDArray[np.int64] | None = _order_by_rank(of_row, rank, names)
+        permutation: NDArray[np.int64] | None = _order_by_rank(of_row, rank, owners, heads)
     else:
         permutation = _order(of_row, None if single is None else -single, document)
     if permutation is not None:
-        document = document.gather(permutation)
+        # In one piece of memory: looking things up in several is several times slower.
+        document = document.rechunk().gather(permutation)
         single = None if single is None else single[permutation]
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(of_row, minlength=len(names)))))
-    systems = tuple(dict.fromkeys(owner for owner, _ in names))
-    queries = sort_ids(dict.fromkeys(head for _, head in names))
-    system_index = {name: index for index, name in enumerate(systems)}
-    query_index = {name: index for index, name in enumerate(queries)}
-    return Runs(
-        systems,
-        queries,
-        np.array([system_index[name] for name, _ in names], dtype=np.int64),
-        np.array([query_index[name] for _, name in names], dtype=np.int64),
-        offsets,
-        document,
-        single,
-    )
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(of_row, minlength=first.size))))
+    systems, list_system = _numbered(owners, tuple)
+    queries, list_query = _numbered(heads, sort_ids)
+    return Runs(systems, queries, list_system, list_query, offsets, document, single)
+
+
+def _numbered(
+    ids: pl.Series, arrange: Callable[[Iterable[str]], tuple[str, ...]]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Arrange the different ids, and return for every id its place among them."""
+    if ids.len() and (ids == ids[0]).all():
+        return (ids[0],), np.zeros(ids.len(), dtype=np.int64)
+    listed = ids.to_list()
+    names = arrange(dict.fromkeys(listed))
+    place = {name: index for index, name in enumerate(names)}
+    return names, np.array([place[name] for name in listed], dtype=np.int64)
 
 
 def _order(
@@ -289,33 +304,54 @@ def _order(
     """Return the permutation that sorts by list, then key, then document id descending; None if all is in order."""
     grouped = bool(np.all(of_row[1:] >= of_row[:-1]))
     if keys is None:
-        return None if grouped else np.argsort(of_row, kind="stable")
+        return None if grouped else stable_order(of_row)
+    permutation: NDArray[np.int64] | None = None
     same_list = of_row[1:] == of_row[:-1]
-    by_key = grouped and not np.any(same_list & (keys[1:] < keys[:-1]))
-    if by_key:
-        permutation = np.arange(of_row.size)
+    if grouped and not np.any(same_list & (keys[1:] < keys[:-1])):
         tied = same_list & (keys[1:] == keys[:-1])
     else:
-        # One 64-bit integer that sorts like (list, key): a float's bits sort like it once negatives are flipped.
-        bits = (keys + np.float32(0)).view(np.uint32)
-        sortable = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
-        combined = of_row.astype(np.uint64) << np.uint64(32) | sortable
-        permutation = np.argsort(combined)
-        combined = combined[permutation]
-        tied = combined[1:] == combined[:-1]
-    at = np.flatnonzero(np.append(tied, False) | np.append(False, tied))
-    rows = permutation[at]
-    group = np.cumsum(~np.append(False, tied))[at]
+        permutation, tied = _sorted_rows(of_row, keys)
+    before = np.flatnonzero(tied)
+    if not before.size:
+        return permutation
+    # Only what is tied has to be looked at again.
+    at = np.unique(np.concatenate((before, before + 1)))
+    rows = at if permutation is None else permutation[at]
+    group = np.cumsum(~(tied[at - 1] & (at > 0)))
     frame = pl.DataFrame({"group": group, "document": document.gather(rows), "row": rows})
     resorted = frame.sort("group", "document", descending=[False, True])["row"].to_numpy()
-    if by_key and np.array_equal(resorted, rows):
-        return None
+    if permutation is None:
+        if np.array_equal(resorted, rows):
+            return None
+        permutation = np.arange(of_row.size)
     permutation[at] = resorted
     return permutation
 
 
+def _sorted_rows(of_row: NDArray[np.int32], keys: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the permutation that sorts by list, then key, and which rows are equal to the next in both.
+
+    Sorting 64-bit integers is several times faster than finding the permutation that sorts them. So list, key and row
+    are packed into one integer where they fit.
+    """
+    # A float's bits sort like it once negatives are flipped; adding 0 makes one of both zeros.
+    bits = (keys + np.float32(0)).view(np.uint32)
+    sortable = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
+    combined = of_row.astype(np.uint64) << np.uint64(32) | sortable
+    row_bits = int(of_row.size).bit_length()
+    if int(of_row.max(initial=0)).bit_length() + 32 + row_bits <= 64:
+        packed = combined << np.uint64(row_bits) | np.arange(of_row.size, dtype=np.uint64)
+        packed.sort()
+        permutation = (packed & np.uint64((1 << row_bits) - 1)).astype(np.int64)
+        combined = packed >> np.uint64(row_bits)
+    else:
+        permutation = np.argsort(combined)
+        combined = combined[permutation]
+    return permutation, combined[1:] == combined[:-1]
+
+
 def _order_by_rank(
-    of_row: NDArray[np.int32], rank: NDArray[np.float64], names: Sequence[tuple[str, str]]
+    of_row: NDArray[np.int32], rank: NDArray[np.float64], owners: pl.Series, heads: pl.Series
 ) -> NDArray[np.int64]:
     """Return the permutation that sorts by list, then rank; no two documents of a list may share one."""
     permutation = np.lexsort((rank, of_row))
@@ -323,7 +359,7 @@ def _order_by_rank(
     shared = (lists[1:] == lists[:-1]) & (ranks[1:] == ranks[:-1])
     if shared.any():
         row = int(permutation[1:][shared].min())
-        owner, head = names[of_row[row]]
+        owner, head = owners[int(of_row[row])], heads[int(of_row[row])]
         got = f"rank {rank[row]:g} twice in the list of system '{owner}' for query '{head}'"
         raise BadRow(row, expected="every rank at most once in a list", got=got)
     return permutation

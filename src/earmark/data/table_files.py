@@ -1,9 +1,10 @@
 """Tables of text: fast where the file is regular, tolerant where it is odd, exact where it is wrong.
 
-Three readers of the same layout, tried in turn. The first hands the bytes to polars as they are. If anything in them
-is irregular (several blanks between columns, blank lines, comments) the second evens them out and hands them over
-again. If that fails too the third walks the lines in plain Python, slowly: it accepts everything the format allows
-and names the first line that it does not. Tables whose columns have names are read the same way, in two steps.
+Three readers of the same layout, tried in turn on every block of lines. The first hands the bytes to polars as they
+are. If anything in them is irregular (several blanks between columns, blank lines, comments) the second evens them out
+and hands them over again. If that fails too the third walks the lines in plain Python, slowly: it accepts everything
+the format allows and names the first line that it does not. Tables whose columns have names are read the same way, in
+two steps, and at once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -20,9 +21,21 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from earmark.data.files import BLANKS, data_lines, decode, first_data_line, opened, read_bytes, to_utf8, words
+from earmark.data.files import (
+    BLANKS,
+    block_lines,
+    data_lines,
+    decode,
+    first_data_line,
+    opened,
+    read_bytes,
+    to_utf8,
+    words,
+)
+from earmark.data.limits import max_bytes
 from earmark.data.spreadsheets import restore_formulas
 from earmark.data.tables import Table, parse_number
+from earmark.data.text_blocks import in_threads, line_blocks
 from earmark.errors import InputError
 
 _SCAN_BYTES = 1 << 18
@@ -89,23 +102,53 @@ def read_layout(path: Path, layout: Layout, *, encoding: str = "utf-8") -> Table
     InputError
         Naming the first line that does not fit the layout.
     """
+    blocks = line_blocks(path, encoding, limit=max_bytes())
+    frames = list(in_threads(lambda block: read_block(block, layout, path, encoding), blocks))
+    if not sum(frame.height for frame in frames):
+        raise InputError(expected=f"lines of {layout.description}", got="an empty file", path=path)
+    return Table(pl.concat(frames, rechunk=False), str(path), line_finder(path, layout, encoding))
 
-    def lines() -> Iterator[tuple[int, str]]:
-        return data_lines(path, encoding=encoding, comments=layout.comments)
+
+def read_block(block: bytes, layout: Layout, path: Path, encoding: str) -> pl.DataFrame:
+    """Read lines of a headerless text table, which may be none.
+
+    Parameters
+    ----------
+    block : bytes
+        The lines, in UTF-8.
+    layout : Layout
+        Their columns.
+    path, encoding
+        The file that they are from, to tell the line of what is wrong.
+
+    Raises
+    ------
+    InputError
+        Naming the first line of the file that does not fit the layout.
+    """
+    newline = block.find(b"\n")
+    if block[newline - 1 : newline] == b"\r":
+        block = block.replace(b"\r\n", b"\n")
+    frame = _parse(block, layout)
+    if frame is None:
+        frame = _parse(_even_out(block, layout), layout)
+    if frame is not None:
+        return frame
+    try:
+        return _parse_carefully(block_lines(block, comments=layout.comments), layout, path)
+    except (InputError, UnicodeDecodeError):
+        # Only the whole file tells the line of what is wrong.
+        _parse_carefully(data_lines(path, encoding=encoding, comments=layout.comments), layout, path)
+        raise
+
+
+def line_finder(path: Path, layout: Layout, encoding: str) -> Callable[[int], int]:
+    """Return what tells the line of a row, by reading the file once more."""
 
     def line_of(row: int) -> int:
-        return next(islice(lines(), row, None))[0]
+        return next(islice(data_lines(path, encoding=encoding, comments=layout.comments), row, None))[0]
 
-    data = to_utf8(read_bytes(path), encoding, path)
-    newline = data.find(b"\n")
-    if data[newline - 1 : newline] == b"\r":
-        data = data.replace(b"\r\n", b"\n")
-    frame = _parse(data, layout)
-    if frame is None:
-        frame = _parse(_even_out(data, layout), layout)
-    if frame is None:
-        frame = _parse_carefully(lines(), layout, path)
-    return Table(frame, str(path), line_of)
+    return line_of
 
 
 def _parse(data: bytes, layout: Layout) -> pl.DataFrame | None:
@@ -180,7 +223,9 @@ def _collapse_blanks(data: bytes) -> bytes:
     # All bytes up to the blank are now blanks or newlines. A blank after either of them goes; what is left of a run of
     # blanks at the end of a line is then one blank before a newline, and goes too.
     gap = text <= blank
-    keep = np.append(True, (text[1:] != blank) | ~gap[:-1])
+    keep = np.ones(text.size, dtype=bool)
+    np.logical_and(text[1:] == blank, gap[:-1], out=keep[1:])
+    np.logical_not(keep[1:], out=keep[1:])
     text = text[keep]
     trailing = (text[:-1] == blank) & (text[1:] == newline)
     if trailing.any():
@@ -206,8 +251,6 @@ def _parse_carefully(lines: Iterator[tuple[int, str]], layout: Layout, path: Pat
             if not cell and name not in layout.optional:
                 raise InputError(expected=layout.description, got=f"an empty {name}", path=path, line=number)
             columns[name].append(parse_number(cell, name, path, number) if is_number else cell or None)
-    if not next(iter(columns.values())):
-        raise InputError(expected=f"lines of {layout.description}", got="an empty file", path=path)
     return pl.DataFrame(columns, schema=layout.schema).select(layout.used)
 
 
@@ -220,7 +263,7 @@ def read_named(path: Path, *, encoding: str = "utf-8") -> Table:
         If it has no rows, or naming the first row with more cells than the header.
     """
     if is_parquet(path):
-        with _of_parquet(path):
+        with of_parquet(path):
             table = Table(pl.read_parquet(io.BytesIO(read_bytes(path))), str(path), lambda row: row + 1)
     else:
         table = _read_csv(path, encoding)
@@ -243,12 +286,12 @@ def parquet_columns(path: Path) -> list[str]:
     InputError
         If it is damaged.
     """
-    with _of_parquet(path):
+    with of_parquet(path):
         return list(pl.read_parquet_schema(io.BytesIO(read_bytes(path))))
 
 
 @contextmanager
-def _of_parquet(path: Path) -> Iterator[None]:
+def of_parquet(path: Path) -> Iterator[None]:
     """Turn what polars says about a damaged file into our error."""
     try:
         yield

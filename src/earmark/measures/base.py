@@ -60,6 +60,11 @@ class Measure:
     is_mean: ClassVar[bool] = True
     always_printed: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def needs_pool(self) -> bool:
+        """Whether the score of a list depends on what other systems retrieved."""
+        return False
+
     cutoff: int | None = dataclasses.field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -189,6 +189,11 @@ class nDCG(Discounted):
         assert self.cutoff is not None
         return float(self._worth(np.array(scale.top)) * self._discounting(np.arange(1, self.cutoff + 1)).sum())
 
+    @property
+    def needs_pool(self) -> bool:
+        """Where the ideal ranking is of what all systems retrieved."""
+        return self.ideal == "pool"
+
     def ideal_of(self, lists: JudgedLists) -> Floats:
         """Return the discounted gain of the ideal ranking, for every list."""
         if self.ideal == "scale":
@@ -279,6 +284,11 @@ class nRBP(Persistent):
 
     name = "nRBP"
     reference = "Buckers2021"
+
+    @property
+    def needs_pool(self) -> bool:
+        """The ideal ranking is of what all systems retrieved."""
+        return True
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""

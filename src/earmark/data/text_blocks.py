@@ -1,0 +1,147 @@
+"""Text files in blocks of whole lines: several threads work on a file, and only a few blocks of it are in memory.
+
+A block is some megabytes of UTF-8 that start at the start of a line and end at the end of one. What a file is packed or
+encoded in is undone on the way.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from earmark.data.files import codec_name, decode, opened, read_bytes
+from earmark.data.limits import too_large
+
+BLOCK_BYTES = 1 << 24
+WORKERS = 2
+# How many blocks may be in memory for every thread that works on them: one in work, one waiting.
+_AHEAD = 2
+_LONGEST_GROUP = 200_000
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def line_blocks(
+    path: Path,
+    encoding: str = "utf-8",
+    *,
+    size: int | None = None,
+    limit: int | None = None,
+    cut: Callable[[bytes], int] | None = None,
+) -> Iterator[bytes]:
+    """Yield the lines of a file as blocks of UTF-8, without a byte-order mark; UTF-8 itself is not checked.
+
+    Parameters
+    ----------
+    path : Path
+        The file, gzipped or not.
+    encoding : str
+        Its encoding.
+    size : int, optional
+        About how many bytes a block has; a block of one line may have more. `BLOCK_BYTES` where it is not given.
+    limit : int, optional
+        How many bytes the file may hold, unpacked.
+    cut : callable, optional
+        Tells where to cut some lines; what is after that is the start of the next block. At their end where it is not
+        given.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, unpacked or decoded, or is too large.
+    """
+    codec = codec_name(encoding, path)
+    with opened(path) as file:
+        if limit is not None and path.stat().st_size > limit:
+            raise too_large(path, limit)
+        pieces = _pieces(file, size or BLOCK_BYTES, path, limit)
+        if codec != "utf-8":
+            pieces = _recoded(pieces, codec, path)
+        left = b""
+        for number, piece in enumerate(pieces):
+            text = left + (piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece)
+            end = text.rfind(b"\n") + 1
+            end = cut(text[:end]) if cut is not None else end
+            left = text[end:]
+            if end:
+                yield text[:end]
+        if left:
+            yield left
+
+
+def before_last_group(lines: bytes, cells: int, separator: bytes | None = None) -> int:
+    """Return where the last lines start that share their first cells; 0 where all lines do.
+
+    A group of very many lines is not looked for: the lines are then cut at their end.
+
+    Parameters
+    ----------
+    lines : bytes
+        Whole lines.
+    cells : int
+        How many cells have to be equal.
+    separator : bytes, optional
+        What stands between cells; any white space where it is not given.
+    """
+    end, last = len(lines), None
+    for _ in range(_LONGEST_GROUP):
+        if not end:
+            return 0
+        start = lines.rfind(b"\n", 0, end - 1) + 1
+        key = lines[start:end].split(separator, cells)[:cells]
+        if len(key) == cells:
+            if last is not None and key != last:
+                return end
+            last = key
+        end = start
+    return len(lines)
+
+
+def _pieces(file: BinaryIO, size: int, path: Path, limit: int | None) -> Iterator[bytes]:
+    total = 0
+    while piece := file.read(size):
+        total += len(piece)
+        if limit is not None and total > limit:
+            raise too_large(path, limit)
+        yield piece
+
+
+def _recoded(pieces: Iterable[bytes], codec: str, path: Path) -> Iterator[bytes]:
+    """Decode a file piece by piece."""
+    decoder = codecs.getincrementaldecoder(codec)()
+    try:
+        for piece in pieces:
+            yield decoder.decode(piece).encode("utf-8")
+        yield decoder.decode(b"", final=True).encode("utf-8")
+    except UnicodeDecodeError:
+        # Only all of the file tells the line.
+        decode(read_bytes(path), codec, path)
+        raise
+
+
+def in_threads(function: Callable[[T], R], items: Iterable[T], *, workers: int = WORKERS) -> Iterator[R]:
+    """Apply a function to items in several threads, in order, taking only a few items ahead of what is asked for.
+
+    The items are taken in the thread that asks for the results; with a single item no thread is started.
+    """
+    source = iter(items)
+    first = next(source, None)
+    if first is None:
+        return
+    second = next(source, None)
+    if second is None:
+        yield function(first)
+        return
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        pending: deque[Future[R]] = deque((pool.submit(function, first), pool.submit(function, second)))
+        for item in source:
+            pending.append(pool.submit(function, item))
+            if len(pending) >= workers * _AHEAD:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
