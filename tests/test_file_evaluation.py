@@ -18,6 +18,12 @@ from earmark.file_evaluation import Limits, evaluate_files
 MEASURES = ["nDCG@10", "P@5", "AP", "bpref", "RBP(p=0.8)", "RR", "ERR@10", "Q@20", "AG@5", "infAP", "Judged@10"]
 
 
+@pytest.fixture(autouse=True)
+def in_pieces(monkeypatch):
+    """Read small files in pieces too, as if they were large."""
+    monkeypatch.setattr(file_evaluation, "_SMALL_FILE", 0)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Two systems, some queries unanswered or unknown, ties, in files of all sorts."""
@@ -164,3 +170,23 @@ def test_an_empty_run_is_refused(made, tmp_path):
     with pytest.raises(InputError, match="empty file"):
         evaluate_files(tmp_path / "run", read_judgments(made[0] / "qrels"), ["AP"])
     assert file_evaluation.Limits().bytes > 0
+
+
+@pytest.mark.parametrize("small", [0, 1 << 26], ids=["in pieces", "whole"])
+def test_small_files_are_scored_at_once_and_alike(made, tmp_path, monkeypatch, small):
+    monkeypatch.setattr(file_evaluation, "_SMALL_FILE", small)
+    folder, frame = made
+    write_trec(frame, tmp_path / "run")
+    read = []
+    monkeypatch.setattr(file_evaluation, "read_runs", lambda *a, **k: read.append(a) or read_runs(*a, **k))
+    known = read_judgments(folder / "qrels")
+    scores = evaluate_files(tmp_path / "run", known, MEASURES)
+    assert bool(read) == bool(small)
+    assert_same(scores, evaluate(read_runs(tmp_path / "run"), known, MEASURES))
+    # Where memory is short they are read in pieces after all.
+    read.clear()
+    evaluate_files(tmp_path / "run", known, MEASURES, limits=Limits(memory=1000, folder=tmp_path))
+    assert not read
+    write_trec(frame.with_columns(document="x" + pl.col("document")), tmp_path / "other")
+    with pytest.raises(InputError, match="judgments of none of them; in the runs, documents are named like 'xd"):
+        evaluate_files(tmp_path / "other", known, ["AP"])

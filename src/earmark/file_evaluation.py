@@ -1,9 +1,10 @@
 """Evaluation from files: lists are scored while runs are read, so runs need not fit in memory.
 
-A run that is sorted by query, as nearly all are, is read in pieces of whole lists; a piece is scored and forgotten. If
-a list turns up in a second piece the run is not sorted. It is then read whole where memory allows that; else its rows
-are distributed over files on disk by a hash of the query, and each of those is read and scored in turn. The scores are
-those of :func:`~earmark.evaluation.evaluate`, to the bit.
+Small files that fit in memory together are read and scored at once. A large run that is sorted by query, as nearly all
+are, is read in pieces of whole lists; a piece is scored and forgotten. If a list turns up in a second piece the run is
+not sorted. It is then read whole where memory allows that; else its rows are distributed over files on disk by a hash
+of the query, and each of those is read and scored in turn. The scores are those of
+:func:`~earmark.evaluation.evaluate`, to the bit.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ from earmark.measures import Measure
 AnyPath = str | os.PathLike[str]
 # Blocks whose rows are distributed over the files on disk together.
 _BLOCKS_AT_ONCE = 8
-# How many times the memory of one file on disk may be needed for a moment.
+# How many times the bytes of a file may be needed in memory for a moment.
 _ROOM = 4
+_SMALL_FILE = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,12 @@ class _Scorer:
         return score_lists(runs, self.truth, self.measures, collection_size=self.collection_size)
 
 
+def _are_small(files: Sequence[Path], limits: Limits) -> bool:
+    """Tell whether none of some files is large, and all of them fit in memory together."""
+    sizes = [path.stat().st_size if path.is_file() else _SMALL_FILE for path in files]
+    return max(sizes) < _SMALL_FILE and sum(sizes) * _ROOM < limits.bytes
+
+
 def evaluate_files(
     paths: AnyPath | Iterable[AnyPath],
     known: Known,
@@ -136,10 +144,14 @@ def evaluate_files(
     given = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else list(paths))]
     if not given:
         raise InputError(expected="one run or more", got="none")
-    if any(measure.needs_pool for measure in wanted):
-        # Such a measure has to see the lists of all systems together.
+    if any(measure.needs_pool for measure in wanted) or _are_small(given, limits):
+        # Some measures have to see the lists of all systems together; many small files are faster scored at once.
         how: dict[str, Any] = {"missing": missing, "aggregation": aggregation, "collection_size": collection_size}
-        return evaluate(read_runs(given, order=order, encoding=encoding), known, wanted, **how)
+        runs = read_runs(given, order=order, encoding=encoding)
+        scores = evaluate(runs, known, wanted, **how)
+        if isinstance(known, Judgments) and not scores.judged_results[None][0]:
+            refuse_other_collection(known, runs.queries, runs.documents[0] if len(runs) else None)
+        return scores
     sources = [open_run(path, order=order, encoding=encoding) for path in given]
     asked = _queries(sources) if isinstance(known, Cliques) else None
     truth = ground_truth(known, aggregation=aggregation, asked=asked)
