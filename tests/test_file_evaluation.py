@@ -190,3 +190,18 @@ def test_small_files_are_scored_at_once_and_alike(made, tmp_path, monkeypatch, s
     write_trec(frame.with_columns(document="x" + pl.col("document")), tmp_path / "other")
     with pytest.raises(InputError, match="judgments of none of them; in the runs, documents are named like 'xd"):
         evaluate_files(tmp_path / "other", known, ["AP"])
+
+
+def test_a_measure_that_looks_at_all_lists_is_given_them_all(made, tmp_path):
+    """A list without a relevant document scores one more than the longest list of all, wherever that is."""
+    folder, frame = made
+    for name in ("a", "b"):
+        write_trec(frame.filter(pl.col("system") == name), tmp_path / name)
+    known, files = read_judgments(folder / "qrels"), [tmp_path / "a", tmp_path / "b"]
+    scores = evaluate_files(files, known, ["MR1", "AP"])
+    assert_same(scores, evaluate(read_runs(files), known, ["MR1", "AP"]))
+    longest = frame.group_by("system", "query").len()["len"].max()
+    assert scores.unanswered
+    for name, queries in scores.unanswered.items():
+        at = [scores.queries.index(query) for query in queries]
+        assert set(scores.values[0, scores.systems.index(name), at]) == {longest + 1.0}

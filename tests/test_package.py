@@ -22,6 +22,33 @@ def test_importing_costs_next_to_nothing():
     assert seconds("numpy", "earmark") < 0.3
 
 
+@pytest.mark.parametrize(
+    ("command", "unused"),
+    [
+        (
+            "evaluate",
+            ("scipy.optimize", "scipy.sparse", "scipy.stats", "matplotlib", "sqlalchemy", "sklearn", "joblib"),
+        ),
+        ("rank", ("scipy.optimize", "scipy.linalg", "scipy.stats", "matplotlib", "sqlalchemy", "sklearn", "joblib")),
+    ],
+)
+def test_commands_load_what_they_use(command, unused, tmp_path):
+    """Starting a command takes longer than a small job, so it must not load libraries for others."""
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 a\nq1 Q0 d2 2 1 a\n")
+    (tmp_path / "b.run").write_text("q1 Q0 d3 1 2 b\nq1 Q0 d1 2 1 b\n")
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n")
+    called = [command, *map(str, tmp_path.glob("*.run")), "-j", str(tmp_path / "qrels"), "-m", "P@2", "--format", "csv"]
+    code = (
+        f"import sys; sys.argv[1:] = {called!r}\n"
+        "from earmark.cli.start import run\n"
+        "try: run()\n"
+        "except SystemExit as end: assert not end.code\n"
+        f"print([name for name in {unused!r} if name in sys.modules], file=sys.stderr)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stderr.splitlines()[-1] == "[]"
+
+
 def test_nothing_heavy_is_imported_before_it_is_used():
     script = "import sys, earmark; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()

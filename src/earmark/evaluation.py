@@ -324,7 +324,8 @@ def gather_scores(
             raise ParameterError(f"system '{nothing}' answered no judged query: nothing is left to average")
     elif absent.any():
         every = np.arange(len(truth.queries))
-        empty = score_empty_lists(truth, measures, every, collection_size=collection_size)
+        longest = max((part.longest for part in parts), default=0)
+        empty = score_empty_lists(truth, measures, every, longest=longest, collection_size=collection_size)
         values = np.where(absent, empty[:, None, :], values)
     queries = np.array(truth.queries, dtype=object)
     answered = sort_ids({name for part in parts for name in part.queries})

@@ -1,7 +1,8 @@
 """Scores of single lists, the part of an evaluation that needs no other lists: evaluations are put together of such.
 
-What a measure says about a list depends on the list and on what is known about its query, so lists may be scored in
-any portions, side by side or one after the other. The numbers are the same to the bit.
+What most measures say about a list depends on the list and on what is known about its query, so lists may be scored in
+any portions, side by side or one after the other. The numbers are the same to the bit. Measures that compare a list
+with others say so (:attr:`~earmark.measures.base.Measure.needs_pool`) and are given all lists together.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class ListScores:
         How many lists are shorter than the number of relevant documents.
     hits : int
         How many results the truth names.
+    longest : int
+        The length of the longest list.
     unknown : tuple of (int, str)
         Lists of queries about which nothing is known: whose they are, and their queries.
     first_document : str or None
@@ -54,6 +57,7 @@ class ListScores:
     judged: dict[int | None, tuple[int, int]]
     short: int
     hits: int
+    longest: int
     unknown: tuple[tuple[int, str], ...]
     first_document: str | None
 
@@ -93,6 +97,7 @@ def score_lists(
         {cutoff: _count_judged(lists, cutoff) for cutoff in cutoffs},
         int(np.count_nonzero((lists.length > 0) & (lists.length < relevant))),
         lists.rank.size,
+        lists.longest,
         tuple((int(runs.list_system[one]), runs.queries[runs.list_query[one]]) for one in unknown),
         runs.documents[0] if len(runs) else None,
     )
@@ -113,13 +118,13 @@ def score_all(lists: JudgedLists, measures: Sequence[Measure], *, workers: int =
 
 
 def score_empty_lists(
-    truth: GroundTruth, measures: Sequence[Measure], queries: Ints, *, collection_size: int | None = None
+    truth: GroundTruth, measures: Sequence[Measure], queries: Ints, *, longest: int, collection_size: int | None = None
 ) -> Floats:
-    """Score one empty list for every query: shape (measures, queries)."""
+    """Score one empty list for every query beside lists of at most some length: shape (measures, queries)."""
     nothing = np.zeros(queries.size, dtype=np.int64)
     none = np.zeros(0, dtype=np.int64)
     size = truth.collection_size if collection_size is None else collection_size
-    lists = JudgedLists(truth, queries, nothing, Segments.from_counts(nothing), none, none, size)
+    lists = JudgedLists(truth, queries, nothing, Segments.from_counts(nothing), none, none, size, longest)
     return score_all(lists, measures)
 
 

@@ -45,6 +45,8 @@ class JudgedLists:
         The truth's row for it, or -1 where it is only known not to be relevant.
     collection_size : int or None
         How many documents could have been retrieved: :math:`|D|`.
+    longest_elsewhere : int
+        The length of the longest list that belongs to the same evaluation and is not among these.
     """
 
     truth: GroundTruth
@@ -54,6 +56,12 @@ class JudgedLists:
     rank: Ints
     row: Ints
     collection_size: int | None = None
+    longest_elsewhere: int = 0
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest list of the evaluation."""
+        return int(self.length.max(initial=self.longest_elsewhere))
 
     @property
     def size(self) -> int:

@@ -62,7 +62,7 @@ class Measure:
 
     @property
     def needs_pool(self) -> bool:
-        """Whether the score of a list depends on what other systems retrieved."""
+        """Whether the score of a list depends on the other lists of an evaluation."""
         return False
 
     cutoff: int | None = dataclasses.field(default=None, kw_only=True)

@@ -224,10 +224,15 @@ class MR1(BinaryMeasure):
     reference = "Downie2008b"
     needs_whole_lists = True
 
+    @property
+    def needs_pool(self) -> bool:
+        """Always: a list without a relevant document scores by the longest list of all."""
+        return True
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
         first = first_relevant_rank(lists, self.rel, self.cutoff)
-        worst = lists.collection_size or int(lists.length.max(initial=0))
+        worst = lists.collection_size or lists.longest
         return np.where(np.isfinite(first), first, worst + 1.0)
 
 

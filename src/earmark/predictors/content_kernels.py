@@ -57,7 +57,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import linalg
 
 from earmark.data.arrays import Bools, Floats
 from earmark.data.collection import Collection
@@ -258,6 +257,9 @@ def _apart_from(retrieved: Floats, kernel: Floats) -> Floats:
 def _low_rank(kernel: Floats) -> Floats:
     """Return the columns whose products are nearest to a kernel, shape (documents, columns)."""
     last = len(kernel) - 1
+    # Only where documents have content: not every command has to load it.
+    from scipy import linalg
+
     values, vectors = linalg.eigh(kernel, subset_by_index=[max(last - FACTORS + 1, 0), last])
     large = values > _SAME * len(kernel)
     columns: Floats = vectors[:, large] * np.sqrt(values[large])

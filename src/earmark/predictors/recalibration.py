@@ -20,7 +20,6 @@ References
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 
 from earmark.data.arrays import Floats
 
@@ -72,4 +71,7 @@ def calibrating_power(probabilities: Floats, levels: Floats, gain: Floats, weigh
         return _POWERS[0]
     if excess(high) >= 0:
         return _POWERS[1]
+    # Loading it takes longer than all else that a ranking loads of scipy.
+    from scipy.optimize import brentq
+
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
