@@ -304,7 +304,7 @@ def test_an_interrupt_ends_with_130(files: Files) -> None:
     code = (
         "import sys, time, earmark.cli.evaluate as e, earmark.cli.loading as l\n"
         "def wait(*a, **k):\n    print('ready', file=sys.stderr, flush=True)\n    time.sleep(30)\n"
-        "l.load_runs = wait\n"
+        "l.load_scores = wait\n"
         f"from earmark.cli.main import main; sys.exit(main(['evaluate', 'x', '-j', {str(files.judgments)!r}]))"
     )
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
