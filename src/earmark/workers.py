@@ -31,6 +31,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, TypeVar
@@ -224,6 +225,8 @@ def _without_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    # Python starts this process together with the first worker, and lets interrupts through afterwards.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
