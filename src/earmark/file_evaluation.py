@@ -242,19 +242,21 @@ def _score_sorted(sources: Sequence[RunSource], scorer: _Scorer, limits: Limits)
             if not number:
                 raise InputError(expected="lines of results", got="an empty file", path=source.path)
 
-    def score(item: tuple[int, Any, bool]) -> tuple[int, int, ListScores | BadRow | None]:
+    def score(item: tuple[int, Any, bool]) -> tuple[int, int, int, ListScores | BadRow | None]:
         place, piece, is_whole = item
+        size = len(piece) if isinstance(piece, bytes) else 0
         columns = sources[place].read(piece)
         check_columns(columns, sources[place], scorer.order)
         if not is_whole and columns.is_scattered:
-            return place, columns.rows, None
-        return place, columns.rows, scorer.score(columns)
+            return place, size, columns.rows, None
+        return place, size, columns.rows, scorer.score(columns)
 
-    last = 0
-    for place, rows, scored in in_threads(score, pieces()):
-        if place != last:
-            limits.progress(sum(source.size for source in sources[last:place]))
-            last = place
+    left = [source.size for source in sources]
+    for place, size, rows, scored in in_threads(score, pieces()):
+        # A packed file has more bytes than it says; a run that is not sorted is left before its end.
+        done = sum(left[:place]) + min(size, left[place])
+        left[: place + 1] = [0] * place + [left[place] - min(size, left[place])]
+        limits.progress(done)
         file = files[place]
         if file.is_scattered:
             continue
@@ -266,7 +268,7 @@ def _score_sorted(sources: Sequence[RunSource], scorer: _Scorer, limits: Limits)
         else:
             file.add(scored)
         file.rows += rows
-    limits.progress(sum(source.size for source in sources[last:]))
+    limits.progress(sum(left))
     return files
 
 

@@ -255,3 +255,11 @@ def test_the_real_collection_is_the_row_of_table_1(cli: Cli, mirex: Path) -> Non
     assert (row["systems"], row["queries"], row["results"], row["judged"]) == (18, 100, 9000, 6322)
     assert round(row["overlap"], 2) == 0.30
     assert row["missing_metadata"] == 43
+
+
+def test_the_amount_of_memory_changes_no_score(cli: Cli, files: Files) -> None:
+    usual = ("evaluate", files.runs, "-j", files.judgments, "-m", "AP", "--per-query")
+    assert cli(*usual, "--memory", "10 kB").out == cli(*usual).out
+    said = cli(*usual, "--memory", "a lot")
+    assert (said.code, said.out) == (2, "")
+    assert "such as 4GB or 500MB, got 'a lot'" in said.err

@@ -28,6 +28,7 @@ def evaluate(
     keeping: Keeping,
     out: ScoresOutput,
     per_query: Annotated[bool, option()] = False,
+    memory: Annotated[str | None, option("SIZE")] = None,
 ) -> None:
     """Score every system with every measure.
 
@@ -38,6 +39,9 @@ def evaluate(
     ----------
     per_query
         Show the score of every query, then the means.
+    memory
+        How much memory to use, such as 4GB. A run that is sorted by query is read in pieces; one that is not and needs
+        more than this is first sorted into files on disk. When omitted, what is available.
 
     Examples
     --------
@@ -46,10 +50,12 @@ def evaluate(
     earmark evaluate my.run -j qrels.txt -m num_q,map,P.5,10 --format trec_eval
     earmark evaluate covers.csv --cliques works.tsv -m AP -m MR1
     earmark evaluate melodies.tsv --groups groups.tsv -m ADR
+    earmark evaluate results/ -j qrels.parquet -m nDCG@10 --memory 4GB
     """
     from earmark.cli.loading import load_scores
+    from earmark.data.limits import parse_bytes
 
-    scores = load_scores(out, inputs, truth, scoring)
+    scores = load_scores(out, inputs, truth, scoring, memory=None if memory is None else parse_bytes(memory))
     if per_query and "all" in scores.queries:
         out.note('a query is called "all", as the mean is: the last rows are the means')
     keeping.keep(context, out, score_rows(scores, per_query=per_query), scores=scores.means())

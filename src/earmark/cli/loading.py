@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from earmark.data.preferences import Preferences
     from earmark.data.runs import Runs
     from earmark.evaluation import Scores
+
+_MEGABYTE = 10**6
+_WORTH_A_BAR = 50 * _MEGABYTE
 
 
 def load_runs(paths: Iterable[Path], *, order: options.Order = "score", encoding: str = "utf-8") -> Runs:
@@ -105,7 +109,13 @@ def load_truth(out: Output, truth: options.Truth, encoding: str) -> Judgments | 
 
 
 def load_scores(
-    out: Output, inputs: options.Inputs, truth: options.Truth, scoring: options.Scoring, *, most: int | None = None
+    out: Output,
+    inputs: options.Inputs,
+    truth: options.Truth,
+    scoring: options.Scoring,
+    *,
+    most: int | None = None,
+    memory: int | None = None,
 ) -> Scores:
     """Read runs and truth and score the systems, by at most so many measures where none is named."""
     from earmark.data.judgments import Judgments, require_retrieved
@@ -126,7 +136,7 @@ def load_scores(
         if isinstance(known, Judgments) and not scores.judged_results[None][0]:
             require_retrieved(known, runs, path)
     else:
-        scores = _score_files(out, inputs, known, measures, path, how)
+        scores = _score_files(out, inputs, known, measures, path, how, memory)
     for note in scores.notes():
         out.note(note)
     say_judged(scores, known, out)
@@ -141,26 +151,37 @@ def _score_files(
     measures: Sequence[str],
     judgments: Path | None,
     how: Mapping[str, Any],
+    memory: int | None,
 ) -> Scores:
-    """Score systems while their runs are read."""
+    """Score systems while their runs are read, in so many bytes of memory."""
     from earmark.errors import InputError
     from earmark.file_evaluation import Limits, evaluate_files
 
     try:
-        return evaluate_files(
-            inputs.runs,
-            known,
-            measures,
-            order=inputs.order,
-            encoding=inputs.encoding,
-            limits=Limits(say=out.note),
-            **how,
+        total = sum(path.stat().st_size for path in inputs.runs if path.is_file())
+        # A bar has to be loaded, which takes longer than a small run.
+        bar = (
+            out.progress(total // _MEGABYTE, "megabytes of runs") if total > _WORTH_A_BAR else nullcontext(_tell_nobody)
         )
+        with bar as advance:
+            return evaluate_files(
+                inputs.runs,
+                known,
+                measures,
+                order=inputs.order,
+                encoding=inputs.encoding,
+                limits=Limits(memory, say=out.note, progress=lambda done: advance(done / _MEGABYTE)),
+                **how,
+            )
     except InputError as error:
         # Judgments of another collection are found without knowing which file they are from.
         if error.path is not None or judgments is None or not error.expected.startswith("judgments"):
             raise
         raise InputError(expected=error.expected, got=error.got, path=judgments, hint=error.hint) from None
+
+
+def _tell_nobody(done: float) -> None:
+    """Show nothing."""
 
 
 def _say_groups(scores: Scores, known: Judgments | Cliques | OrderedGroups, out: Output) -> None:

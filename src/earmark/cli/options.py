@@ -108,8 +108,8 @@ class Inputs(Reading):
     ----------
     runs
         Runs, one file or more: TREC runs, three columns system, query and document in rank order, or CSV or Parquet
-        with named columns. Gzipped files are fine. Or the folder of a campaign, whose settings are then the defaults of
-        all options.
+        with named columns. Gzipped files are fine. Or a folder of Parquet files, which may be partitioned by system or
+        query (system=a/part.parquet). Or the folder of a campaign, whose settings are then the defaults of all options.
     """
 
     runs: Annotated[list[Path], argument("RUN")]

@@ -236,7 +236,7 @@ class Output:
         self.show_columns(cut[:keys], cut[keys:], title=title, caption=caption)
 
     @contextlib.contextmanager
-    def progress(self, total: int, task: str) -> Iterator[Callable[[int], None]]:
+    def progress(self, total: int, task: str) -> Iterator[Callable[[float], None]]:
         """Show a bar on standard error while something is done; yields what to call with every bit of it."""
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -7,6 +7,7 @@ file takes two to three times its size for a moment. The environment variable ``
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from earmark.errors import InputError, ParameterError
@@ -33,6 +34,21 @@ def max_bytes() -> int:
     if not stated.isdecimal() or int(stated) < 1:
         raise ParameterError(f"{VARIABLE} is a whole number of bytes above 0, got '{stated}'")
     return int(stated)
+
+
+def parse_bytes(text: str) -> int:
+    """Read an amount of memory such as ``4GB``, ``500 MB`` or ``2.5GiB``.
+
+    Examples
+    --------
+    >>> parse_bytes("1.5 GB"), parse_bytes("1GiB"), parse_bytes("4096")
+    (1500000000, 1073741824, 4096)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip(), flags=re.IGNORECASE)
+    size = int(float(found[1]) * (1024 if found[3] else 1000) ** "bkmgt".index(found[2].lower() or "b")) if found else 0
+    if size < 1:
+        raise ParameterError(f"expected an amount of memory such as 4GB or 500MB, got '{text}'")
+    return size
 
 
 def available_memory() -> int:
