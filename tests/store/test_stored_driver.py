@@ -57,7 +57,8 @@ def make(files: Path, path: Path, how: dict, *, store: str | None = None, **judg
 
 def in_memory(how: dict) -> Problem:
     made = made_up()
-    given = {"measure": "AG@5", "stop": "budget:45", **how}
+    # Settings that say nothing of an audit have none.
+    given = {"measure": "AG@5", "stop": "budget:45", "audit": 0.0, **how}
     inference = Inference(given.pop("inference", "model"), given.pop("target", "sample"))
     return Problem.build(made.runs, metadata=made.metadata, scale=FINE, seed=SEED, inference=inference, **given)
 
