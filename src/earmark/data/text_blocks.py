@@ -62,16 +62,17 @@ def line_blocks(
         pieces = _pieces(file, size or BLOCK_BYTES, path, limit)
         if codec != "utf-8":
             pieces = _recoded(pieces, codec, path)
-        left = b""
-        for number, piece in enumerate(pieces):
-            text = left + (piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece)
+        left, piece = b"", next(pieces, b"").removeprefix(codecs.BOM_UTF8)
+        # What is at the end of the file is not cut, so a file of one block is one block.
+        for after in pieces:
+            text = left + piece
             end = text.rfind(b"\n") + 1
             end = cut(text[:end]) if cut is not None else end
-            left = text[end:]
+            left, piece = text[end:], after
             if end:
                 yield text[:end]
-        if left:
-            yield left
+        if left or piece:
+            yield left + piece
 
 
 def before_last_group(lines: bytes, cells: int, separator: bytes | None = None) -> int:
