@@ -180,16 +180,13 @@ def _processes(jobs: int) -> Iterator[Compute]:
             parallel = joblib.Parallel(jobs, return_as="generator", batch_size=1, max_nbytes=1)
         with _without_interrupts():
             results = parallel([joblib.delayed(call)(packed, task) for task in tasks])
-        try:
+        with closing(results):
             yield from results
-        finally:
-            with warnings.catch_warnings():
-                # That some calls are given up is meant.
-                warnings.simplefilter("ignore")
-                results.close()
 
-    # A process that needs much more memory than at first is replaced, which is nothing to warn about.
-    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
+    # A process that needs much more memory than at first is replaced, and after an interrupt calls are given up at any
+    # moment: nothing to warn about.
+    for meant in ("A worker stopped while some jobs were given", r"\d+ tasks (have been successfully|which were still)"):
+        warnings.filterwarnings("ignore", message=meant, category=UserWarning)
     try:
         yield compute
         # joblib would keep them for the next work, and with them what this one shared.
