@@ -185,7 +185,8 @@ def _processes(jobs: int) -> Iterator[Compute]:
 
     # A process that needs much more memory than at first is replaced, and after an interrupt calls are given up at any
     # moment: nothing to warn about.
-    for meant in ("A worker stopped while some jobs were given", r"\d+ tasks (have been successfully|which were still)"):
+    given_up = r"\d+ tasks (have been successfully|which were still)"
+    for meant in ("A worker stopped while some jobs were given", given_up):
         warnings.filterwarnings("ignore", message=meant, category=UserWarning)
     try:
         yield compute
