@@ -13,14 +13,13 @@ assessors is taken for the truth: intervals of systems are then too narrow by de
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import polars as pl
 from scipy import stats
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.text import text_collection
 from earmark.beliefs.beliefs import item_gains
 from earmark.campaign.campaign import Campaign
@@ -49,9 +48,8 @@ def mean_answer(gain: Floats) -> Floats:
     return np.asarray(inside + deviation * (stats.norm.pdf(low) - stats.norm.pdf(high)) + stats.norm.sf(high))
 
 
-def campaign_rows(task: tuple[int, int]) -> list[dict[str, float]]:
+def campaign_rows(_: None, number: int, per_item: int) -> list[dict[str, float]]:
     """Play one campaign with so many answers per item."""
-    number, per_item = task
     rng = np.random.default_rng([2027, number])
     runs, judgments = text_collection(rng, systems=12, queries=30)
     setting = Setting(Collection.from_runs(runs, depth=10), earmark.FINE)
@@ -92,11 +90,11 @@ def main() -> None:
     """Run the study and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--campaigns", type=int, default=60)
-    parser.add_argument("--jobs", type=int, default=2)
+    Helpers.options(parser)
     told = parser.parse_args()
     tasks = [(number, per_item) for per_item in (1, 2, 3) for number in range(told.campaigns)]
-    with ProcessPoolExecutor(told.jobs, mp_context=get_context("spawn")) as pool:
-        rows = pl.DataFrame([row for part in pool.map(campaign_rows, tasks, chunksize=2) for row in part])
+    parts = Helpers.given(told).each(campaign_rows, None, tasks)
+    rows = pl.DataFrame([row for part in parts for row in part])
     found = rows.group_by("per_item", "answers", maintain_order=True).agg(
         pl.len().alias("campaigns"),
         pl.col("pairs", "systems", "half_width").mean(),

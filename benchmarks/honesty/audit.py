@@ -10,13 +10,12 @@ it is was accused at *some* look up to there.
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.everywhere import collection_of
 from benchmarks.honesty.looks import play_through
 from earmark.campaign.campaign import Campaign
@@ -32,9 +31,8 @@ OFF = 0.05
 MEASURES = {"text": "AG@10", "music": "AG@5", "made-up": "AG@10"}
 
 
-def campaign_rows(task: tuple[str, int]) -> list[dict[str, float | str]]:
+def campaign_rows(_: None, name: str, number: int) -> list[dict[str, float | str]]:
     """Play one campaign and audit it after every batch."""
-    name, number = task
     measure = earmark.parse(MEASURES[name])
     setting, truth = collection_of(name, number, depth=measure.cutoff)
     policy = make_policy("variance")
@@ -68,12 +66,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--collections", default="text,music,made-up")
     parser.add_argument("--campaigns", type=int, default=60)
-    parser.add_argument("--jobs", type=int, default=2)
+    Helpers.options(parser)
     parser.add_argument("--levels", default=f"{SUSPICIOUS:g}", help="p-values below which a model is accused")
     told = parser.parse_args()
     tasks = [(name, number) for name in told.collections.split(",") for number in range(told.campaigns)]
-    with ProcessPoolExecutor(told.jobs, mp_context=get_context("spawn")) as pool:
-        rows = pl.DataFrame([row for part in pool.map(campaign_rows, tasks, chunksize=4) for row in part])
+    parts = Helpers.given(told).each(campaign_rows, None, tasks)
+    rows = pl.DataFrame([row for part in parts for row in part])
     print(f"accused: the model as it is; noticed: a model off by {OFF:g} in every system")
     for level in map(float, told.levels.split(",")):
         found = rows.group_by("collection", "sampled", maintain_order=True).agg(

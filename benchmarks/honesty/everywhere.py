@@ -22,16 +22,15 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.looks import play_through
 from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
 from benchmarks.honesty.text import text_collection
@@ -131,9 +130,10 @@ def _estimate(method: Method, setting: Setting, measure: Measure, beliefs: Belie
     return Estimator(setting, measure, samples=_SAMPLES).estimate(beliefs)
 
 
-def campaign_rows(task: tuple[str, str, str, int, float]) -> list[dict[str, float | str]]:
+def campaign_rows(
+    _: None, name: str, method_name: str, measure_name: str, number: int, last: float
+) -> list[dict[str, float | str]]:
     """Play one campaign and look at it at all shares."""
-    name, method_name, measure_name, number, last = task
     measure = earmark.parse(measure_name)
     setting, truth = collection_of(name, number, depth=measure.cutoff)
     about: dict[str, float | str] = {"collection": name, "method": method_name, "measure": str(measure)}
@@ -185,16 +185,6 @@ def look_at(
         yield row
 
 
-def study(tasks: list[tuple[str, str, str, int, float]], *, jobs: int) -> pl.DataFrame:
-    """Play all campaigns; one row per look."""
-    if jobs == 1:
-        parts = map(campaign_rows, tasks)
-        return pl.DataFrame([row for part in parts for row in part], infer_schema_length=None)
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        rows = [row for part in pool.map(campaign_rows, tasks, chunksize=4) for row in part]
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
 def table(rows: pl.DataFrame) -> pl.DataFrame:
     """Average over campaigns; the slope is that over all differences of all campaigns."""
     averaged = ["pairs", "systems", "bias", "confidence", "accuracy", "half_width", "rmse"]
@@ -233,7 +223,7 @@ def main() -> None:
     parser.add_argument("--measures", help="by default AG, DCG and nDCG on text, AG and nDCG on music")
     parser.add_argument("--campaigns", type=int, default=60)
     parser.add_argument("--last", type=float, default=SHARES[-1], help="play until this share is judged")
-    parser.add_argument("--jobs", type=int, default=2)
+    Helpers.options(parser)
     parser.add_argument("--output", type=Path, help="write the table to this CSV file")
     told = parser.parse_args()
     tasks = [
@@ -247,7 +237,8 @@ def main() -> None:
         for method in told.methods.split(",")
         for number in range(told.campaigns)
     ]
-    found = misses(table(study(tasks, jobs=told.jobs)))
+    parts = Helpers.given(told).each(campaign_rows, None, tasks)
+    found = misses(table(pl.DataFrame([row for part in parts for row in part], infer_schema_length=None)))
     if told.output:
         found.write_csv(told.output, float_precision=4)
     shown = ["collection", "measure", "method", "share", "pairs", "systems", "systems_se", "slope", "bias"]

@@ -8,15 +8,14 @@ queries, depth 10, levels 0 to 3), changes one thing about them and plays 20 cam
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import earmark
+from benchmarks.helping import Helpers
 from benchmarks.honesty.everywhere import METHODS, SHARES, look_at, misses, table
 from benchmarks.honesty.text import text_collection
 from earmark.beliefs.beliefs import item_gains
@@ -105,9 +104,8 @@ def _runs_of(frame: pl.DataFrame) -> Runs:
     )
 
 
-def campaign_rows(task: tuple[str, str, str, int]) -> list[dict[str, float | str]]:
+def campaign_rows(_: None, name: str, policy: str, measure_name: str, number: int) -> list[dict[str, float | str]]:
     """Play one campaign and look at it at all shares."""
-    name, policy, measure_name, number = task
     setting, truth = make_collection(SHAPES[name], np.random.default_rng([2028, number]))
     measure = earmark.parse(measure_name)
     about: dict[str, float | str] = {"collection": name, "method": policy, "measure": str(measure)}
@@ -119,7 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--campaigns", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=2)
+    Helpers.options(parser)
     parser.add_argument("--output", type=Path, help="write the table to this CSV file")
     told = parser.parse_args()
     tasks = [
@@ -129,9 +127,8 @@ def main() -> None:
         for measure in SHAPES[name].measures or (f"AG@{SHAPES[name].depth}",)
         for number in range(told.campaigns)
     ]
-    with ProcessPoolExecutor(told.jobs, mp_context=get_context("spawn")) as pool:
-        rows = [row for part in pool.map(campaign_rows, tasks, chunksize=2) for row in part]
-    found = misses(table(pl.DataFrame(rows, infer_schema_length=None)))
+    parts = Helpers.given(told).each(campaign_rows, None, tasks)
+    found = misses(table(pl.DataFrame([row for part in parts for row in part], infer_schema_length=None)))
     if told.output:
         found.write_csv(told.output, float_precision=4)
     shown = ["collection", "measure", "method", "share", "pairs", "systems", "slope", "bias", "confidence", "accuracy"]

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from earmark.data.ground_truth import Cliques, GroundTruth
-from earmark.data.judgments import Aggregation, Judgments, refuse_other_collection
+from earmark.data.judgments import Aggregation, Judgments, refuse_other_collection, require_retrieved
 from earmark.data.limits import available_memory
 from earmark.data.readers import distinct_names, read_runs, refuse_judgments
 from earmark.data.run_columns import RunColumns
@@ -150,7 +150,7 @@ def evaluate_files(
         runs = read_runs(given, order=order, encoding=encoding)
         scores = evaluate(runs, known, wanted, **how)
         if isinstance(known, Judgments) and not scores.judged_results[None][0]:
-            refuse_other_collection(known, runs.queries, runs.documents[0] if len(runs) else None)
+            require_retrieved(known, runs, None)
         return scores
     sources = [open_run(path, order=order, encoding=encoding) for path in given]
     asked = _queries(sources) if isinstance(known, Cliques) else None
