@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -13,7 +13,7 @@ import pytest
 import typer
 from called import Cli, Files
 
-from earmark.cli import options
+from earmark.cli import campaign_options, options
 from earmark.cli.command import add_command, argument, option
 from earmark.cli.main import built_commands
 
@@ -90,6 +90,35 @@ class Group:
     shade: Annotated[str | None, option("NAME", rare=True)] = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """Another group.
+
+    Parameters
+    ----------
+    width
+        How wide.
+    """
+
+    panel: ClassVar[str] = "Another heading"
+    width: Annotated[int, option("N")] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A group of groups, one of which not every command has."""
+
+    group: Group
+    frame: Frame | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FramedPicture(Picture):
+    """A group of groups that has them all."""
+
+    frame: Frame = field()
+
+
 def called_with(*arguments: str) -> dict[str, Any]:
     got: dict[str, Any] = {}
 
@@ -128,6 +157,30 @@ def test_options_of_a_group_reach_the_command() -> None:
     assert called_with("a")["group"] == Group()
 
 
+def test_groups_may_hold_groups() -> None:
+    got: list[Picture] = []
+
+    def paint(picture: Picture) -> None:
+        """Paint a picture."""
+        got.append(picture)
+
+    def frame(picture: FramedPicture) -> None:
+        """Paint a picture with a frame."""
+        got.append(picture)
+
+    little = typer.Typer()
+    add_command(little, "paint", paint)
+    add_command(little, "frame", frame)
+    command: Any = typer.main.get_command(little)
+    command.main(["paint", "-n", "4"], standalone_mode=False)
+    command.main(["frame", "--width", "2", "--colour", "red"], standalone_mode=False)
+    assert got == [Picture(group=Group(size=4)), FramedPicture(group=Group(colour="red"), frame=Frame(width=2))]
+    # An optional group has no options.
+    assert not {"--width", "--frame"} & names(command.commands["paint"])
+    width = next(one for one in command.commands["frame"].params if one.name == "width")
+    assert (width.help, width.rich_help_panel) == ("How wide.", "Another heading")
+
+
 def test_help_comes_from_docstrings_and_the_commands_own_wins() -> None:
     command = called_with("a")["command"]
     by_name = {one.name: one for one in command.params}
@@ -140,10 +193,12 @@ def test_help_comes_from_docstrings_and_the_commands_own_wins() -> None:
 
 
 def test_every_field_of_a_group_is_explained() -> None:
-    groups = [one for _, one in inspect.getmembers(options, inspect.isclass) if is_dataclass(one)]
-    assert len(groups) > 10
+    classes = [one for module in (options, campaign_options) for _, one in inspect.getmembers(module, inspect.isclass)]
+    # Groups of groups have no options of their own.
+    groups = [one for one in classes if is_dataclass(one) and not issubclass(one, campaign_options.CampaignOptions)]
+    assert len(groups) > 15
     used = {parameter.name for command in COMMANDS.values() for parameter in command.params}
-    assert {field.name for group in groups for field in fields(group) if field.init} <= used
+    assert {one.name for group in groups for one in fields(group) if one.init} <= used
 
 
 @pytest.mark.parametrize(

@@ -170,14 +170,15 @@ def test_defaults_are_those_of_the_command_line():
     import inspect
 
     from earmark.campaign.problem import Problem
-    from earmark.cli import options
+    from earmark.cli import campaign_options, options
 
     estimates, build = Estimates(), inspect.signature(Problem.build).parameters
     for name in ("predictor", "policy", "stop", "margin"):
         assert getattr(estimates, name) == build[name].default
-    assert (estimates.stop, estimates.margin) == (options.Stopping().stop, options.Stopping().margin)
-    assert (estimates.level, estimates.samples) == (options.Estimating().level, options.Estimating().samples)
-    concluding = options.Concluding()
+    stopping, estimating = campaign_options.Stopping(), campaign_options.Estimating()
+    assert (estimates.stop, estimates.margin) == (stopping.stop, stopping.margin)
+    assert (estimates.level, estimates.samples) == (estimating.level, estimating.samples)
+    concluding = campaign_options.Concluding()
     for name in ("inference", "target", "anytime", "whole_queries"):
         assert getattr(estimates, name) == getattr(concluding, name)
     assert estimates.aggregation == options.Judging().aggregate

@@ -1,7 +1,8 @@
 """Commands made of plain functions: options declared once, help taken from docstrings, rare options out of the way.
 
 A command is a function. Each of its parameters is an argument, an option, or a group of options: a frozen dataclass
-whose fields are options, such as :class:`earmark.cli.options.Inputs`. The docstring holds everything that help shows:
+whose fields are options, such as :class:`earmark.cli.options.Inputs`, or groups again, such as
+:class:`earmark.cli.campaign_options.CampaignOptions`. The docstring holds everything that help shows:
 the text, what each option means (the section Parameters, also in the docstrings of groups; the command's own wins)
 and the examples. :func:`add_command` spreads groups out into the flat signature that typer reads, and puts them
 together again when the command is called.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -81,7 +82,7 @@ def flatten(function: Callable[..., None]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         del given["help_all"]
         for name, kind in groups.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind) if field.init})
+            given[name] = _build(kind, given)
         try:
             function(**given)
         finally:
@@ -94,19 +95,34 @@ def flatten(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _group_parameters(group: Any, texts: dict[str, str]) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
     texts = parameter_texts(group) | texts
-    return [
-        _parameter(
-            field.name,
-            hints[field.name],
-            _default(field),
-            texts,
-            panel=getattr(group, "panel", None),
-        )
-        for field in fields(group)
-        if field.init
-    ]
+    panel = getattr(group, "panel", None)
+    flat: list[inspect.Parameter] = []
+    for field, kind in _offered(group):
+        if is_dataclass(kind):
+            flat += _group_parameters(kind, texts)
+        else:
+            flat.append(_parameter(field.name, kind, _default(field), texts, panel=panel))
+    return flat
+
+
+def _build(group: Any, given: dict[str, Any]) -> Any:
+    """Make a group of the options that belong to it, and take them out of what was given."""
+    return group(
+        **{
+            field.name: _build(kind, given) if is_dataclass(kind) else given.pop(field.name)
+            for field, kind in _offered(group)
+        }
+    )
+
+
+def _offered(group: Any) -> Iterator[tuple[Field[Any], Any]]:
+    """Yield the fields of a group that are options or groups, and their types; a group that may be None is neither."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        kind = hints[field.name]
+        if field.init and (get_origin(kind) is Annotated or is_dataclass(kind)):
+            yield field, kind
 
 
 def _default(field: Field[Any]) -> Any:

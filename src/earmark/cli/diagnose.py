@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from earmark.cli.campaign_options import RecordedCampaignOptions
 from earmark.cli.command import option
-from earmark.cli.options import Helping, Inputs, Known, OneMeasure, Predicting, RequiredJudging, Seed
+from earmark.cli.options import Helping, Seed
 from earmark.cli.output import NOTHING, Column, Output, number
 
 if TYPE_CHECKING:
@@ -25,11 +26,7 @@ _SCORES = {
 
 
 def diagnose(
-    inputs: Inputs,
-    judging: RequiredJudging,
-    known: Known,
-    scoring: OneMeasure,
-    predicting: Predicting,
+    given: RecordedCampaignOptions,
     helping: Helping,
     out: Output,
     share: Annotated[list[float] | None, option("S")] = None,
@@ -61,10 +58,9 @@ def diagnose(
     """
     import numpy as np
 
-    from earmark.cli.loading import load_campaign
     from earmark.simulation.diagnosis import diagnose_shares
 
-    campaign = load_campaign(out, inputs, judging, known, scoring, predicting, seed=seed)
+    campaign = given.load(out, seed=seed)
     shares = list(dict.fromkeys(_SHARES if share is None else share))
     with out.progress(sum(repeats if one else 1 for one in shares), "diagnosing") as advance:
         found = diagnose_shares(
@@ -78,7 +74,7 @@ def diagnose(
             progress=advance,
         )
     if out.for_people:
-        _show(found, out, title=f"{campaign.problem.measure}, predictor {predicting.predictor}")
+        _show(found, out, title=f"{campaign.problem.measure}, predictor {given.predicting.predictor}")
     else:
         out.kinds(*(part for one in found for part in diagnosis_rows(one)))
 

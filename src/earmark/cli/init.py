@@ -8,23 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from earmark.cli.campaign_options import Choosing, Concluding, Estimating, Predicting, Stopping
 from earmark.cli.campaigns import CampaignPath, print_row, require_store, say, store_address
 from earmark.cli.command import option
 from earmark.cli.init_options import Asking, Showing
-from earmark.cli.options import (
-    ESTIMATING,
-    Aggregation,
-    AuditShare,
-    Concluding,
-    Estimating,
-    Inputs,
-    Known,
-    OneMeasure,
-    PolicyName,
-    Predicting,
-    Seed,
-    Stopping,
-)
+from earmark.cli.options import ESTIMATING, Aggregation, Inputs, Known, OneMeasure, Seed
 from earmark.cli.output import Output
 from earmark.errors import EarmarkError, InputError, ParameterError
 
@@ -68,9 +56,8 @@ def init(
     predicting: Predicting,
     concluding: Concluding,
     estimating: Estimating,
+    choosing: Choosing,
     out: Output,
-    policy: PolicyName = None,
-    audit: AuditShare = None,
     aggregate: Annotated[Aggregation, option("RULE", panel=ESTIMATING, rare=True)] = "mean",
     seed: Seed = 0,
     name: Annotated[str | None, option("NAME", panel=_PLACE)] = None,
@@ -164,14 +151,14 @@ def init(
                 measure=measure,
                 depth=asking.depth,
                 predictor=EXTERNAL if external else predicting.predictor,
-                policy=policy,
+                policy=choosing.policy,
                 stop=stop,
                 margin=stopping.margin,
                 inference=concluding.inference,
                 target=concluding.target,
                 anytime=concluding.anytime,
                 whole_queries=concluding.whole_queries,
-                audit=_audit(asking, concluding, policy) if audit is None else audit,
+                audit=_audit(asking, concluding, choosing.policy) if choosing.audit is None else choosing.audit,
                 level=estimating.level,
                 samples=estimating.samples,
                 seed=seed,

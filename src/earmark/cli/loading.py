@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from earmark.cli import folder, folder_views, options
+from earmark.cli import folder, options
 from earmark.cli.output import Output
 from earmark.wording import counted
 
 if TYPE_CHECKING:
-    from earmark.campaign.campaign import Campaign
     from earmark.data.ground_truth import Cliques, OrderedGroups
     from earmark.data.judgments import Judgments
     from earmark.data.preferences import Preferences
@@ -196,142 +195,6 @@ def _say_groups(scores: Scores, known: Judgments | Cliques | OrderedGroups, out:
             "highest gain for the best document; if group 1 is the best, the ranking is reversed: give the file as "
             "--groups"
         )
-
-
-def load_campaign(
-    out: Output,
-    inputs: options.Inputs,
-    judging: options.Judging,
-    known: options.Known,
-    scoring: options.OneMeasure,
-    predicting: options.Predicting,
-    stopping: options.Stopping | None = None,
-    concluding: options.Concluding | None = None,
-    *,
-    level: float | None = None,
-    distribution: Literal["normal", "t"] = "normal",
-    group_by_query: bool = False,
-    as_it_is: bool = False,
-    **how: Any,
-) -> Campaign:
-    """Read a campaign from files or from its folder, and say what a reader of results has to know about it.
-
-    Parameters
-    ----------
-    level, distribution
-        Of intervals; None where the command has no such option.
-    group_by_query : bool
-        Propose items of one query after the other.
-    as_it_is : bool
-        Refuse options that differ from the settings of a stored campaign.
-    **how
-        How to conclude: further arguments of :meth:`earmark.campaign.problem.Problem.build`.
-    """
-    if stopping is not None:
-        how |= {"stop": stopping.stop, "margin": stopping.margin}
-    path = folder.folder_of(inputs.runs)
-    campaign: Campaign
-    if path is not None:
-        also = {"update_every": how.pop("update_every")} if "update_every" in how else {}
-        wanted = _as_settings(judging, known, scoring, predicting, concluding, level, group_by_query, how)
-        campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, distribution=distribution, **also)
-    else:
-        campaign = _read_files(
-            inputs,
-            judging,
-            known,
-            scoring,
-            predicting,
-            inference=None if concluding is None else concluding.inference_at(level or 0.95, distribution),
-            **_with_policy(how, group_by_query),
-        )
-    for note in (*campaign.problem.notes, *campaign.notes):
-        out.note(note)
-    return campaign
-
-
-def _read_files(
-    inputs: options.Inputs,
-    judging: options.Judging,
-    known: options.Known,
-    scoring: options.OneMeasure,
-    predicting: options.Predicting,
-    **how: Any,
-) -> Campaign:
-    from earmark.campaign.files import read_campaign
-    from earmark.predictors.choose import PredictorChoice
-
-    return read_campaign(
-        inputs.runs,
-        judgments=judging.judgments,
-        scale=judging.scale,
-        known=known.files(inputs.encoding),
-        order=inputs.order,
-        measure=scoring.measure,
-        missing=scoring.missing,
-        predictor=PredictorChoice(predicting.predictor, predicting.model, inputs.encoding),
-        aggregation=judging.aggregate,
-        **how,
-    )
-
-
-def _with_policy(how: dict[str, Any], group_by_query: bool) -> dict[str, Any]:
-    """Make the policy that is named, query by query where that is wanted."""
-    from dataclasses import replace
-
-    from earmark.campaign.policies import make_policy
-    from earmark.campaign.policies.variance import Variance
-    from earmark.errors import ParameterError
-
-    policy = None if how.get("policy") is None else make_policy(how["policy"])
-    if not group_by_query:
-        return how | ({} if policy is None else {"policy": policy})
-    if policy is None:
-        return how | {"policy": Variance(group_by_query=True)}
-    if not isinstance(policy, Variance):
-        raise ParameterError(f"--group-by-query is for the policy variance, '{policy}' cannot do it")
-    return how | {"policy": replace(policy, group_by_query=True)}
-
-
-def _as_settings(
-    judging: options.Judging,
-    known: options.Known,
-    scoring: options.OneMeasure,
-    predicting: options.Predicting,
-    concluding: options.Concluding | None,
-    level: float | None,
-    group_by_query: bool,
-    how: dict[str, Any],
-) -> dict[str, Any]:
-    """Return what options say by the names of settings, files as paths."""
-    from earmark.errors import ParameterError
-    from earmark.measures.foreign_names import split_names
-
-    measures = [str(one) for one in split_names(scoring.measure or ())]
-    if len(measures) > 1:
-        raise ParameterError(f"systems are compared by one measure at a time, got {', '.join(measures)}")
-    name, _, predictions = predicting.predictor.partition(":")
-    said: dict[str, Any] = {
-        "estimates.measure": measures[0] if measures else None,
-        "estimates.predictor": name,
-        "estimates.aggregation": judging.aggregate,
-        "inputs.missing": scoring.missing,
-        "inputs.model": predicting.model,
-        "inputs.artist": known.artist_column,
-        "inputs.genre": known.genre_column,
-        "inputs.attributes": tuple(known.attribute or ()),
-        **{f"inputs.{one}": getattr(known, one) for one in ("metadata", "teams", "content", "content_ids")},
-    }
-    if predictions:
-        said["inputs.predictions"] = Path(predictions)
-    if concluding is not None:
-        names = ("inference", "target", "anytime", "whole_queries")
-        said |= {f"estimates.{one}": getattr(concluding, one) for one in names}
-    if level is not None:
-        said["estimates.level"] = level
-    if group_by_query:
-        said["judging.group_by_query"] = True
-    return said | {f"estimates.{one}": value for one, value in how.items()}
 
 
 def say_judged(scores: Scores, known: Judgments | Cliques | OrderedGroups, out: Output) -> None:

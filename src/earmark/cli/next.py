@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from earmark.cli.campaign_options import CampaignOptions, Choosing, Concluding, Stopping
 from earmark.cli.command import option
 from earmark.cli.command_lines import next_round
-from earmark.cli.options import (
-    JUDGING,
-    AuditShare,
-    Concluding,
-    Inputs,
-    Judging,
-    Known,
-    OneMeasure,
-    PolicyName,
-    Predicting,
-    Seed,
-    Stopping,
-)
+from earmark.cli.options import JUDGING, Seed
 from earmark.cli.output import Column, Output, number
 
 if TYPE_CHECKING:
@@ -30,18 +20,19 @@ if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
 
 
+@dataclass(frozen=True, kw_only=True)
+class NextOptions(CampaignOptions):
+    """The campaign, and which of its items are proposed."""
+
+    concluding: Concluding = field()
+    stopping: Stopping = field()
+    choosing: Choosing = field()
+
+
 def next_items(
     context: typer.Context,
-    inputs: Inputs,
-    judging: Judging,
-    known: Known,
-    scoring: OneMeasure,
-    predicting: Predicting,
-    concluding: Concluding,
-    stopping: Stopping,
+    given: NextOptions,
     out: Output,
-    policy: PolicyName = None,
-    audit: AuditShare = None,
     group_by_query: Annotated[bool, option(panel=JUDGING)] = False,
     count: Annotated[int, option("N", "-n", min=1)] = 20,
     seed: Seed = 0,
@@ -76,34 +67,21 @@ def next_items(
     """
     from earmark.campaign.verdict import judging_measure
     from earmark.cli.folder import folder_of, kind_of
-    from earmark.cli.loading import load_campaign
     from earmark.data.writers import write_questions
     from earmark.errors import ParameterError
 
-    stored = folder_of(inputs.runs) is not None
+    runs = given.inputs.runs
+    stored = folder_of(runs) is not None
     if assessor is not None and (not stored or output is None):
         raise ParameterError("--assessor says who gets what is reserved: earmark next FOLDER -o FILE --assessor NAME")
-    if kind_of(inputs.runs) == "prefer":
+    if kind_of(runs) == "prefer":
         from earmark.cli.preferences_next import next_stored
 
-        next_stored(out, inputs.runs, stopping, count, seed=seed, policy=policy, output=output, assessor=assessor)
+        policy = given.choosing.policy
+        next_stored(out, runs, given.stopping, count, seed=seed, policy=policy, output=output, assessor=assessor)
         return
     with out.watching():
-        campaign = load_campaign(
-            out,
-            inputs,
-            judging,
-            known,
-            scoring,
-            predicting,
-            stopping,
-            concluding,
-            group_by_query=group_by_query,
-            as_it_is=output is not None,
-            policy=policy,
-            audit=audit,
-            seed=seed,
-        )
+        campaign = given.load(out, seed=seed, group_by_query=group_by_query, as_it_is=output is not None)
         stopped = campaign.look is not None and campaign.decision.stop
         frame = campaign.proposal_frame(campaign.propose(count))
     problem = campaign.problem
@@ -124,7 +102,7 @@ def next_items(
         frame = _reserve(out, campaign, frame, count, output, assessor)
     elif output is not None:
         write_questions(frame, output)
-        rank, again = next_round(context, output, judging.judgments or [])
+        rank, again = next_round(context, output, given.judging.judgments or [])
         out.note(
             f"wrote {output}: {frame.height:,} questions; fill in the column gain and pass the file together with all "
             f"judgments so far:\n  {rank}\n  {again}"

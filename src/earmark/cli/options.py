@@ -20,7 +20,6 @@ from earmark.errors import ParameterError
 
 if TYPE_CHECKING:
     from earmark.campaign.files import KnownFiles
-    from earmark.campaign.verdict import Inference
     from earmark.data.judgments import Judgments
     from earmark.data.preferences import Preferences
     from earmark.data.runs import Runs
@@ -284,92 +283,6 @@ class OneMeasure(Scoring):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Predicting:
-    """What predicts unjudged items.
-
-    Parameters
-    ----------
-    predictor
-        What predicts unjudged items: hierarchical learns which systems make the same errors; ordinal learns from the
-        judgments so far, and from past collections with --model; forest, boosted (both need the extra learn),
-        conditional-tree and conditional-forest do the same with trees (Buckers 2021); mtc-output and mtc-judge are the
-        published models of Urbano and Schedl (2013) for music similarity; uniform takes every level as equally likely;
-        external:FILE reads the predictions of another model, a score or one column per level.
-    model
-        A model fitted on past collections by 'earmark fit', for the predictor it was fitted for.
-    """
-
-    panel: ClassVar[str] = BELIEVING
-    predictor: Annotated[str, option("NAME")] = "hierarchical"
-    model: Annotated[Path | None, option("FILE", rare=True)] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Concluding:
-    """What verdicts rest on and what they are about.
-
-    Parameters
-    ----------
-    inference
-        What verdicts rest on: model, the predictions; design, a sample with known probabilities (policy proportional,
-        or an audit), valid whatever the model.
-    target
-        What verdicts are about: sample, these queries; population, queries like these.
-    anytime
-        Widen all statements so that they hold however often you look; they start at 100 judgments.
-    whole_queries
-        Sample whole queries instead of items: the way to a guarantee for nDCG and other normalised measures.
-    """
-
-    panel: ClassVar[str] = BELIEVING
-    inference: Annotated[Literal["model", "design"], option("NAME")] = "model"
-    target: Annotated[Literal["sample", "population"], option("NAME")] = "sample"
-    anytime: Annotated[bool, option()] = False
-    whole_queries: Annotated[bool, option(panel=JUDGING, rare=True)] = False
-
-    def inference_at(self, level: float = 0.95, distribution: Literal["normal", "t"] = "normal") -> Inference:
-        """Return how verdicts are reached."""
-        from earmark.campaign.verdict import Inference
-
-        return Inference(self.inference, self.target, self.anytime, self.whole_queries, level, distribution)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimating:
-    """How estimates are made.
-
-    Parameters
-    ----------
-    level
-        The probability that an interval holds; a pair with at least this confidence counts as decided.
-    samples
-        How often gains are drawn for a measure that is no weighted sum of them, such as nDCG.
-    """
-
-    panel: ClassVar[str] = ESTIMATING
-    level: Annotated[float, option("P", callback=check_probability)] = 0.95
-    samples: Annotated[int, option("N", min=2, max=MOST_DRAWS, rare=True)] = 1000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stopping:
-    """When a campaign stops.
-
-    Parameters
-    ----------
-    stop
-        When to stop: mean:0.95 or min:0.95, the mean or the least confidence over pairs; decided:0.9, the share of
-        decided pairs; top:1, the best system is known; width:0.05, no wider interval; budget:500 judgments; none.
-    margin
-        A difference of scores that does not matter: systems whose difference is surely smaller count as decided.
-    """
-
-    panel: ClassVar[str] = JUDGING
-    stop: Annotated[str, option("RULE")] = "mean:0.95"
-    margin: Annotated[float, option("D", min=0.0)] = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
 class Helping:
     """Who computes.
 
@@ -495,29 +408,3 @@ Seed = Annotated[
 ]
 Depth = Annotated[int | None, option("K", "-k", min=1, help="Look at the first K documents of every list only.")]
 Level = Annotated[float, option("P", callback=check_probability, help="The probability that an interval holds.")]
-PolicyName = Annotated[
-    str | None,
-    option(
-        "NAME",
-        panel=JUDGING,
-        help="What to judge next: variance, the items that reduce the uncertainty about undecided pairs most "
-        "(variance:top, about which system is best; variance:absolute, about the scores); proportional, a sample with "
-        "known probabilities, for --inference design; mtc, the items that separate the most pairs of systems (Urbano "
-        "and Schedl 2013); mtc-undecided, the same among undecided pairs; absolute, the items that the systems' own "
-        "scores depend on most; random; or balanced, at random, with ten judgments of a system or none: one system "
-        "is completed before another one is begun (Buckers 2021). When omitted, variance; with --inference design and "
-        "no audit, proportional.",
-    ),
-]
-AuditShare = Annotated[
-    float | None,
-    option(
-        "SHARE",
-        panel=JUDGING,
-        min=0.0,
-        max=1.0,
-        help="The share of judgments that follow a sample with known probabilities: it corrects the model where the "
-        "policy would not look, and the model can be compared with a guaranteed estimate. When omitted, 0.25 with the "
-        "policy variance, 0 with any other.",
-    ),
-]

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from earmark.cli.campaign_options import CampaignOptions, Choosing, Stopping
 from earmark.cli.command import option
-from earmark.cli.options import (
-    AuditShare,
-    Helping,
-    Inputs,
-    Judging,
-    Known,
-    OneMeasure,
-    PolicyName,
-    Predicting,
-    Seed,
-    Stopping,
-)
+from earmark.cli.options import Helping, Seed
 from earmark.cli.output import Column, Output
 from earmark.wording import listed
 
@@ -66,19 +56,20 @@ class Simulating:
     batch: Annotated[int | None, option("N", min=1)] = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(CampaignOptions):
+    """The campaign that is planned."""
+
+    stopping: Stopping = field()
+    choosing: Choosing = field()
+
+
 def plan(
-    inputs: Inputs,
-    judging: Judging,
-    known: Known,
-    scoring: OneMeasure,
-    predicting: Predicting,
-    stopping: Stopping,
+    given: PlanOptions,
     work: Work,
     simulating: Simulating,
     helping: Helping,
     out: Output,
-    policy: PolicyName = None,
-    audit: AuditShare = None,
     seed: Seed = 0,
 ) -> None:
     """Estimate how many judgments a campaign will take, before anybody judges.
@@ -105,22 +96,20 @@ def plan(
     from earmark.beliefs.beliefs import IndependentBeliefs
     from earmark.campaign.plan import plan as simulate_plan
     from earmark.cli.folder import kind_of
-    from earmark.cli.loading import load_campaign
 
-    kind = kind_of(inputs.runs)
+    runs, stopping, policy = given.inputs.runs, given.stopping, given.choosing.policy
+    kind = kind_of(runs)
     if kind == "prefer":
         from earmark.cli.preferences_plan import plan_stored
 
-        plan_stored(out, inputs.runs, stopping, work, simulating, helping, policy=policy, seed=seed)
+        plan_stored(out, runs, stopping, work, simulating, helping, policy=policy, seed=seed)
         return
     if kind in ("order", "lists"):
         from earmark.cli.plan_counted import plan_counted
 
-        plan_counted(out, inputs.runs[0], kind, work, stop=stopping.stop, policy=policy)
+        plan_counted(out, runs[0], kind, work, stop=stopping.stop, policy=policy)
         return
-    campaign = load_campaign(
-        out, inputs, judging, known, scoring, predicting, stopping, policy=policy, audit=audit, seed=seed
-    )
+    campaign = given.load(out, seed=seed)
     problem = campaign.problem
     left = problem.collection.n_items - campaign.judged
     with out.progress(simulating.repeats * left, "simulating") as advance:
@@ -139,8 +128,8 @@ def plan(
             "predictions of items are treated as independent: on real collections such a plan is too optimistic, "
             "--predictor hierarchical makes a better one"
         )
-    title = f"{problem.measure}, predictor {predicting.predictor}, policy {problem.policy}, stop {problem.stop}"
-    print_plan(out, found, inputs.runs, work, title=title)
+    title = f"{problem.measure}, predictor {given.predicting.predictor}, policy {problem.policy}, stop {problem.stop}"
+    print_plan(out, found, runs, work, title=title)
 
 
 @dataclass(frozen=True)

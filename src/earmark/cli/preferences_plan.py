@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earmark.cli import folder, folder_views
-from earmark.cli.options import Helping, Inputs, Seed, Stopping
+from earmark.cli.campaign_options import Stopping
+from earmark.cli.options import Helping, Inputs, Seed
 from earmark.cli.output import Output
 from earmark.cli.plan import Simulating, Work, print_plan
 from earmark.cli.preferences_next import Candidates, PairPolicyName, load_campaign

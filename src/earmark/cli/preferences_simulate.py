@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from earmark.cli.campaign_options import Stopping
 from earmark.cli.command import option
-from earmark.cli.options import Helping, Inputs, Seed, Stopping
+from earmark.cli.options import Helping, Inputs, Seed
 from earmark.cli.output import NOTHING, Column, Output, number
 from earmark.cli.preferences_next import Answered, PairPolicyName
 from earmark.wording import counted

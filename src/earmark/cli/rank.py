@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.text import Text
 
+from earmark.cli.campaign_options import CampaignOptions, Concluding, Estimating, Stopping
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
 from earmark.cli.keeping import Keeping
-from earmark.cli.options import (
-    ESTIMATING,
-    Checking,
-    Concluding,
-    Estimating,
-    Inputs,
-    Judging,
-    Known,
-    OneMeasure,
-    Predicting,
-    Seed,
-    Stopping,
-)
+from earmark.cli.options import ESTIMATING, Checking, Seed
 from earmark.cli.output import Column, Output, PaperOutput, number
 from earmark.wording import counted, decimal, in_percent
 
@@ -41,16 +30,18 @@ _DIFFERENCE = ("difference", "low", "high")
 _FEW_PAIRS = 15
 
 
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(CampaignOptions):
+    """The campaign, and how sure to be about it."""
+
+    concluding: Concluding = field()
+    estimating: Estimating = field()
+    stopping: Stopping = field()
+
+
 def rank(
     context: typer.Context,
-    inputs: Inputs,
-    judging: Judging,
-    known: Known,
-    scoring: OneMeasure,
-    predicting: Predicting,
-    concluding: Concluding,
-    estimating: Estimating,
-    stopping: Stopping,
+    given: RankOptions,
     checking: Checking,
     keeping: Keeping,
     out: PaperOutput,
@@ -108,13 +99,13 @@ def rank(
 
     from earmark.campaign import statements
     from earmark.cli.folder import kind_of
-    from earmark.cli.loading import load_campaign
     from earmark.errors import ParameterError
     from earmark.inference.baseline import check_ranking
     from earmark.inference.headline import may_be_best
     from earmark.inference.pair_choice import PairChoice
 
-    kind = kind_of(inputs.runs)
+    runs, stopping, level = given.inputs.runs, given.stopping, given.estimating.level
+    kind = kind_of(runs)
     checking.require_baseline()
     if kind not in (None, "grade") and (checking.baseline is not None or keeping.append is not None):
         name = "--baseline" if checking.baseline is not None else "--append"
@@ -124,31 +115,18 @@ def rank(
     if kind == "prefer":
         from earmark.cli.preferences_next import rank_stored
 
-        rank_stored(out, inputs.runs, stopping, level=estimating.level, pairs=pairs is not None)
+        rank_stored(out, runs, stopping, level=level, pairs=pairs is not None)
         return
     if kind in ("order", "lists"):
         from earmark.cli.rank_kinds import rank_lists, rank_orders
 
-        (rank_lists if kind == "lists" else rank_orders)(out, inputs.runs, stopping.stop, estimating.level)
+        (rank_lists if kind == "lists" else rank_orders)(out, runs, stopping.stop, level)
         return
     asked = None if pairs is None else PairChoice.parse(pairs)
     if asked is not None and asked.kind == "baseline" and checking.baseline is None:
         raise ParameterError("--pairs baseline lists the pairs with the baseline: name it with --baseline")
     with out.watching():
-        campaign = load_campaign(
-            out,
-            inputs,
-            judging,
-            known,
-            scoring,
-            predicting,
-            stopping,
-            concluding,
-            level=estimating.level,
-            distribution=distribution,
-            samples=estimating.samples,
-            seed=seed,
-        )
+        campaign = given.load(out, seed=seed, distribution=distribution)
         ranking, audited = campaign.ranking, _audit(campaign, audit)
     choice = asked or _usual_pairs(ranking, checking.baseline, out)
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from earmark.cli.campaign_options import CampaignOptions, Concluding, Estimating
 from earmark.cli.command import argument, option
 from earmark.cli.command_lines import command_line, given_options
-from earmark.cli.options import OUTPUT, Concluding, Estimating, Inputs, Judging, Known, OneMeasure, Predicting, Seed
+from earmark.cli.options import OUTPUT, Inputs, Seed
 from earmark.cli.output import Output
 from earmark.wording import counted
 
@@ -22,15 +23,18 @@ class ReportInputs(Inputs):
     runs: Annotated[list[Path], argument("RUN")] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(CampaignOptions):
+    """The campaign that is reported on."""
+
+    inputs: ReportInputs
+    concluding: Concluding = field()
+    estimating: Estimating = field()
+
+
 def report(
     context: typer.Context,
-    inputs: ReportInputs,
-    judging: Judging,
-    known: Known,
-    scoring: OneMeasure,
-    predicting: Predicting,
-    concluding: Concluding,
-    estimating: Estimating,
+    given: ReportOptions,
     out: Output,
     output: Annotated[Path, option("FILE", "-o", panel=OUTPUT)],
     history: Annotated[Path | None, option("FILE")] = None,
@@ -68,7 +72,6 @@ def report(
 
     from earmark.campaign.statements import say_verdict
     from earmark.cli.folder import kind_of
-    from earmark.cli.loading import load_campaign
     from earmark.data.content import content_files
     from earmark.data.judgment_sources import judgment_files
     from earmark.data.outputs import together
@@ -78,31 +81,21 @@ def report(
     from earmark.report import publish as write_publication
 
     need_matplotlib()
+    runs, known = given.inputs.runs, given.known
     if history is not None:
         _report_history(context, out, history, output)
         return
-    if not inputs.runs:
+    if not runs:
         raise ParameterError("a report is about runs, the folder of a campaign, or results over time (--history FILE)")
-    if kind_of(inputs.runs) in ("prefer", "order", "lists"):
-        _report_kind(context, out, inputs.runs[0], estimating.level, output, assets, publish)
+    if kind_of(runs) in ("prefer", "order", "lists"):
+        _report_kind(context, out, runs[0], given.estimating.level, output, assets, publish)
         return
-    campaign = load_campaign(
-        out,
-        inputs,
-        judging,
-        known,
-        scoring,
-        predicting,
-        concluding=concluding,
-        level=estimating.level,
-        samples=estimating.samples,
-        seed=seed,
-    )
-    read = _files_of_folder(campaign, inputs.runs[0])
+    campaign = given.load(out, seed=seed)
+    read = _files_of_folder(campaign, runs[0])
     if read is None:
         described = () if known.content is None else content_files(known.content, ids=known.content_ids)
-        judged = judgment_files(judging.judgments) if judging.judgments else ()
-        named = (*inputs.runs, *judged, known.metadata, *described, known.teams, predicting.model)
+        judged = judgment_files(given.judging.judgments) if given.judging.judgments else ()
+        named = (*runs, *judged, known.metadata, *described, known.teams, given.predicting.model)
         read = [(str(path), _digest(path)) for path in named if path is not None]
     findings = gather_findings(campaign, reproduction=Reproduction(command_line(context), read, versions_here()))
     with together():

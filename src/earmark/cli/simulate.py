@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
+from earmark.cli.campaign_options import Choosing, Concluding, RecordedCampaignOptions, Stopping
 from earmark.cli.command import option
-from earmark.cli.options import (
-    AuditShare,
-    Concluding,
-    Helping,
-    Inputs,
-    Known,
-    OneMeasure,
-    PolicyName,
-    Predicting,
-    RequiredJudging,
-    Seed,
-    Stopping,
-)
+from earmark.cli.options import Helping, Seed
 from earmark.cli.output import NOTHING, Column, Output, number
 
 if TYPE_CHECKING:
@@ -41,18 +31,19 @@ _SHOWN = (
 _MOST_ROWS = 25
 
 
+@dataclass(frozen=True, kw_only=True)
+class SimulateOptions(RecordedCampaignOptions):
+    """A judged campaign, and how it is simulated from the start."""
+
+    concluding: Concluding = field()
+    stopping: Stopping = field()
+    choosing: Choosing = field()
+
+
 def simulate(
-    inputs: Inputs,
-    judging: RequiredJudging,
-    known: Known,
-    scoring: OneMeasure,
-    predicting: Predicting,
-    stopping: Stopping,
-    concluding: Concluding,
+    given: SimulateOptions,
     helping: Helping,
     out: Output,
-    policy: PolicyName = None,
-    audit: AuditShare = None,
     batch: Annotated[int, option("N", panel=_PLAYING, min=1)] = 20,
     update_every: Annotated[int, option("N", panel=_PLAYING, min=1, rare=True)] = 20,
     repeats: Annotated[int, option("N", panel=_PLAYING, min=1)] = 1,
@@ -91,29 +82,15 @@ def simulate(
     """
     import polars as pl
 
-    from earmark.cli.loading import load_campaign
     from earmark.simulation.campaigns import Study, outcomes_frame, summary
     from earmark.simulation.campaigns import simulate as play
 
-    recorded = load_campaign(
-        out,
-        inputs,
-        judging,
-        known,
-        scoring,
-        predicting,
-        stopping,
-        concluding,
-        policy=policy,
-        audit=audit,
-        update_every=update_every,
-        seed=seed,
-    )
+    recorded = given.load(out, seed=seed, update_every=update_every)
     problem = recorded.problem
     items = problem.collection.n_items
     if recorded.judged < items:
         out.note(f"{items - recorded.judged:,} of {items:,} items have no recorded judgment and count as a gain of 0")
-    if concluding.target == "population":
+    if given.concluding.target == "population":
         about = problem.inference.about
         out.note(f"verdicts are about {about}; the truth they are compared with is that of these queries")
     assert recorded.judgments is not None
@@ -134,7 +111,7 @@ def simulate(
         parts = [_of_one_kind(part) for part in frame.partition_by("repeat", "kind", maintain_order=True)]
         out.kinds(*parts, pl.DataFrame([over]))
         return
-    title = f"{problem.measure}, predictor {predicting.predictor}, policy {problem.policy}, stop {problem.stop}"
+    title = f"{problem.measure}, predictor {given.predicting.predictor}, policy {problem.policy}, stop {problem.stop}"
     _show_steps(frame, out, title=title)
     _show_stops(frame, out, items=None if sample_systems or sample_queries else items)
 
@@ -172,8 +149,8 @@ def _show_steps(frame: pl.DataFrame, out: Output, *, title: str) -> None:
     if several:
         keys.append(Column("campaigns", [f"{count:,}" for count in table["campaigns"]]))
     values = []
-    for header, field, digits in _SHOWN:
-        triples = table.select(field, f"{field}_low", f"{field}_high").rows()
+    for header, shown, digits in _SHOWN:
+        triples = table.select(shown, f"{shown}_low", f"{shown}_high").rows()
         cells = [_median_and_range(triple, digits=digits - several) for triple in triples]
         values.append(Column(header, cells))
     captions = [
