@@ -13,7 +13,7 @@ import pytest
 import typer
 from called import Cli, Files
 
-from earmark.cli import campaign_options, options
+from earmark.cli import answer_options, campaign_options, options
 from earmark.cli.command import add_command, argument, option
 from earmark.cli.main import built_commands
 
@@ -193,7 +193,8 @@ def test_help_comes_from_docstrings_and_the_commands_own_wins() -> None:
 
 
 def test_every_field_of_a_group_is_explained() -> None:
-    classes = [one for module in (options, campaign_options) for _, one in inspect.getmembers(module, inspect.isclass)]
+    modules = (options, campaign_options, answer_options)
+    classes = [one for module in modules for _, one in inspect.getmembers(module, inspect.isclass)]
     # Groups of groups have no options of their own.
     groups = [one for one in classes if is_dataclass(one) and not issubclass(one, campaign_options.CampaignOptions)]
     assert len(groups) > 15

@@ -18,13 +18,15 @@ from earmark.crowd.group_agreement import compare_groups
 from earmark.crowd.partial_orders import (
     GroupStart,
     cut_into_groups,
-    groups_by_pivots,
-    groups_from_preferences,
     groups_from_rankings,
     groups_from_ranks,
+    rank_differences,
+)
+from earmark.crowd.preference_groups import (
+    groups_by_pivots,
+    groups_from_preferences,
     preferred_by_lead,
     preferred_by_sign_test,
-    rank_differences,
 )
 from earmark.data.conversion import runs_from_dict
 from earmark.data.ground_truth import OrderedGroups

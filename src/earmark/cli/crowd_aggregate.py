@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from earmark.cli.answer_options import Answers
 from earmark.cli.command import option
-from earmark.cli.options import Answers, Level
+from earmark.cli.options import Level
 from earmark.cli.output import Output
 from earmark.wording import counted
 

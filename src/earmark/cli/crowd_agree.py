@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from earmark.cli.answer_options import Answers
 from earmark.cli.command import option
-from earmark.cli.options import MOST_DRAWS, Answers, Level, Seed
+from earmark.cli.options import MOST_DRAWS, Level, Seed
 from earmark.cli.output import NOTHING, Cell, Output, equals_p
 from earmark.wording import counted
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from earmark.cli.answer_options import Answers
 from earmark.cli.command import option
-from earmark.cli.options import Answers, Level
+from earmark.cli.options import Level
 from earmark.cli.output import Output
 from earmark.wording import counted
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from earmark.cli.answer_options import RepeatedRule
 from earmark.cli.command import argument, option
-from earmark.cli.options import Reading, RepeatedRule
+from earmark.cli.options import Reading
 from earmark.cli.output import Output
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def groups(
     """
     from earmark.cli.loading import load_preferences
     from earmark.crowd.group_agreement import compare_groups
-    from earmark.crowd.partial_orders import groups_from_preferences, groups_from_rankings
+    from earmark.crowd.partial_orders import groups_from_rankings
+    from earmark.crowd.preference_groups import groups_from_preferences
     from earmark.data.readers import read_groups
     from earmark.data.writers import write_groups
     from earmark.errors import ParameterError

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+from earmark.cli.answer_options import Repeated
 from earmark.cli.command import argument, option
-from earmark.cli.options import READING, Repeated
+from earmark.cli.options import READING
 from earmark.cli.output import Output
 from earmark.wording import counted
 

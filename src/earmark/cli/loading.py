@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earmark.cli import folder, options
+from earmark.cli import answer_options, folder, options
 from earmark.cli.output import Output
 from earmark.wording import counted
 
@@ -57,7 +57,7 @@ def load_preferences(
     phases: Sequence[str] | None = None,
     encoding: str = "utf-8",
     keep_traps: bool = False,
-    repeated: options.Repeated = "refuse",
+    repeated: answer_options.Repeated = "refuse",
 ) -> Preferences:
     """Read answers of one file or more, without those to traps unless asked to, and say what was left out."""
     from earmark.data.preference_files import read_preferences

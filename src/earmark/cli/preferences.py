@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from rich.text import Text
 
+from earmark.cli.answer_options import RepeatedRule
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, RepeatedRule, check_probability
+from earmark.cli.options import Inputs, check_probability
 from earmark.cli.output import Column, Output, number, p_value
 from earmark.wording import counted
 

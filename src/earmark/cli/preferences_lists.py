@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from earmark.cli.answer_options import RepeatedRule
 from earmark.cli.command import argument, option
-from earmark.cli.options import Encoding, Level, RepeatedRule
+from earmark.cli.options import Encoding, Level
 from earmark.cli.output import Output
 from earmark.wording import counted
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from earmark.cli import folder, folder_views
+from earmark.cli.answer_options import RepeatedRule
 from earmark.cli.campaign_options import Stopping
 from earmark.cli.command import option
-from earmark.cli.options import Inputs, Level, RepeatedRule, Seed
+from earmark.cli.options import Inputs, Level, Seed
 from earmark.cli.output import Column, Output, number
 from earmark.errors import ParameterError
 from earmark.wording import counted, decimal, in_percent

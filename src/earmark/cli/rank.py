@@ -6,28 +6,27 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.text import Text
 
 from earmark.cli.campaign_options import CampaignOptions, Concluding, Estimating, Stopping
 from earmark.cli.command import option
-from earmark.cli.evaluate import header
 from earmark.cli.keeping import Keeping
 from earmark.cli.options import ESTIMATING, Checking, Seed
-from earmark.cli.output import Column, Output, PaperOutput, number
-from earmark.wording import counted, decimal, in_percent
+from earmark.cli.output import Output, PaperOutput
+from earmark.cli.ranking_tables import (
+    latex_tables,
+    listed_pairs,
+    pair_frames,
+    show_by,
+    show_check,
+    show_pairs,
+    show_ranking,
+)
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from earmark.campaign.campaign import Campaign
     from earmark.inference.audit import Audit
-    from earmark.inference.baseline import BaselineCheck
     from earmark.inference.confidence import Ranking
     from earmark.inference.pair_choice import PairChoice
-
-_BAR = 25
-_DIFFERENCE = ("difference", "low", "high")
-_FEW_PAIRS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +134,7 @@ def rank(
     check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
     if check is not None:
         out.note(check.sentence())
-    frames = [ranking.systems_frame(), *_pair_frames(ranking, check, by, choice)]
+    frames = [ranking.systems_frame(), *pair_frames(ranking, check, by, choice)]
     frames.append(pl.DataFrame([summary_row(campaign)]))
     if audited is not None:
         frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
@@ -152,18 +151,18 @@ def rank(
     if out.for_people:
         show_ranking(ranking, out)
         if check is not None:
-            _show_check(ranking, check, out)
-        listed = _kept(ranking, choice, checking.baseline)
+            show_check(ranking, check, out)
+        listed = listed_pairs(ranking, choice, checking.baseline)
         if check is None or (asked is not None and choice.kind != "baseline"):
-            _show_pairs(ranking, listed, choice.among(checking.baseline), out, everything=asked is not None)
+            show_pairs(ranking, listed, choice.among(checking.baseline), out, everything=asked is not None)
         if by is not None:
-            _show_by(ranking, listed, by, out, everything=asked is not None)
+            show_by(ranking, listed, by, out, everything=asked is not None)
         # Where two systems may be the best, the report's headline says what would tell them apart.
         forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
         said_first = statements.say_verdict(ranking, forecast).headline
         out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
     elif out.shape == "latex":
-        out.text(_latex(ranking, check, by, choice))
+        out.text(latex_tables(ranking, check, by, choice))
     else:
         out.note(ranking.notes()[0])
         out.kinds(*frames)
@@ -185,109 +184,6 @@ def _usual_pairs(ranking: Ranking, baseline: str | None, out: Output) -> PairCho
             "--pairs all lists all of them"
         )
     return usual
-
-
-def _kept(ranking: Ranking, choice: PairChoice, baseline: str | None) -> pl.DataFrame:
-    """Return the comparisons that are listed."""
-    return choice.keep(ranking.comparisons_frame(), ranking, baseline)
-
-
-def _latex(ranking: Ranking, check: BaselineCheck | None, by: float | None, choice: PairChoice) -> str:
-    """Set the ranking and the pairs as two tables."""
-    from earmark.cli.latex import latex_table
-    from earmark.inference.differences_by import with_difference_probabilities
-
-    frame = ranking.systems_frame()
-    systems = [
-        Column("#", [str(place) for place in frame["rank"]]),
-        Column("system", frame["system"].to_list(), numeric=False),
-        *(Column(name, [number(value) for value in frame[name]]) for name in ("estimate", "low", "high")),
-    ]
-    if check is not None:
-        frames = _pair_frames(ranking, check, by, choice)
-    else:
-        whole = _kept(ranking, choice, None)
-        frames = [whole if by is None else with_difference_probabilities(whole, ranking, by)]
-    rows = [row for part in frames for row in part.to_dicts()]
-    pairs = [
-        *(Column(name, [row[name] for row in rows], numeric=False) for name in ("a", "b")),
-        *(Column(name, [number(row[name]) for row in rows]) for name in _DIFFERENCE),
-        Column("confidence", [in_percent(row["confidence"]) for row in rows]),
-    ]
-    if by is not None:
-        for one in ("a", "b"):
-            cells = [_chance(row[f"{one}_better_by"]) for row in rows]
-            pairs.append(Column(f"{one} better by {by:g} or more", cells))
-    comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
-    return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)
-
-
-def _pair_frames(
-    ranking: Ranking, check: BaselineCheck | None, by: float | None, choice: PairChoice
-) -> list[pl.DataFrame]:
-    """Return the rows of the pairs that are listed; those with the baseline, if there is one, and then the others."""
-    import polars as pl
-
-    from earmark.inference.baseline import ranking_rows
-    from earmark.inference.differences_by import with_difference_probabilities
-
-    if check is None:
-        frames = [choice.keep(ranking.pairs_frame(), ranking)]
-    else:
-        listed = choice.keep(ranking.pairs_frame(), ranking, check.baseline)
-        others = listed.filter((pl.col("a") != check.baseline) & (pl.col("b") != check.baseline))
-        beside = ranking_rows(ranking, check)
-        frames = [beside.head(0) if choice.kind == "none" else beside, *([others] if others.height else [])]
-    return frames if by is None else [with_difference_probabilities(frame, ranking, by) for frame in frames]
-
-
-def _chance(value: float) -> str:
-    """Show a probability that may be small: what is not 0 is not shown as 0%."""
-    return "<1%" if 0 < value < 0.01 else in_percent(value)
-
-
-def _show_by(ranking: Ranking, listed: pl.DataFrame, by: float, out: Output, *, everything: bool) -> None:
-    """Show how probable differences of some size are, the most probable first."""
-    from earmark.inference.differences_by import with_difference_probabilities
-
-    frame = with_difference_probabilities(listed, ranking, by)
-    if not frame.height:
-        return
-    frame = frame.sort("a_better_by", descending=True, maintain_order=True)
-    shown = frame if everything else frame.head(_FEW_PAIRS)
-    rest = frame.height - shown.height
-    out.show_columns(
-        [Column(name, shown[name].to_list(), numeric=False) for name in ("a", "b")],
-        [
-            Column("difference", [decimal(value, sign="+") for value in shown["difference"]]),
-            Column("a better", [_chance(value) for value in shown["a_better_by"]]),
-            Column("b better", [_chance(value) for value in shown["b_better_by"]]),
-        ],
-        title=f"The probability that one is better than the other by {by:g} or more",
-        caption="a has the better estimate; the rest is the probability that they differ by less"
-        + (f"\nand {rest:,} more: --pairs all lists them" if rest else ""),
-    )
-    out.show("")
-
-
-def _show_check(ranking: Ranking, check: BaselineCheck, out: Output) -> None:
-    """Show every system beside the baseline, and the check."""
-    from earmark.inference.baseline import ranking_rows
-
-    beyond = f" by more than {check.margin:g}" if check.margin else ""
-    rows = ranking_rows(ranking, check).to_dicts()
-    out.show_columns(
-        [Column("system", [row["a"] for row in rows], numeric=False)],
-        [
-            *(Column(name, [decimal(row[name], sign="+") for row in rows]) for name in _DIFFERENCE),
-            Column("confidence\nthat worse", [in_percent(row["confidence_worse"]) for row in rows]),
-            Column("", ["worse" if row["worse"] else "" for row in rows], numeric=False),
-        ],
-        title=f"Systems minus the baseline {check.baseline}",
-        caption=f"Worse{beyond}: confidence of {100 * (1 - check.alpha):g}% or more, adjusted by Holm's rule for "
-        f"{counted(len(rows), 'system')}",
-    )
-    out.show("")
 
 
 def summary_row(campaign: Campaign) -> dict[str, Any]:
@@ -317,75 +213,3 @@ def _audit(campaign: Campaign, asked: bool | None) -> Audit | None:
             "--seed and measure); for a measure that is not a weighted sum of gains, also with --whole-queries"
         )
     return None
-
-
-def interval_bar(low: float, estimate: float, high: float, *, start: float, end: float, width: int = _BAR) -> str:
-    """Draw an interval on an axis from ``start`` to ``end``: ``···──●──···``."""
-    span = end - start
-
-    def place(value: float) -> int:
-        return round((value - start) / span * (width - 1)) if span > 0 else 0
-
-    bar = ["·"] * width
-    first, middle, last = place(low), place(estimate), place(high)
-    bar[first : last + 1] = "─" * (last + 1 - first)
-    bar[middle] = "●"
-    return "".join(bar)
-
-
-def show_ranking(ranking: Ranking, out: Output) -> None:
-    """Show the systems, best first, with their intervals in figures and as bars."""
-    measure, frame = ranking.estimates.measure, ranking.systems_frame()
-    start, end = float(ranking.low.min()), float(ranking.high.max())
-    rows = frame.select("low", "estimate", "high").rows()
-    out.show_columns(
-        [
-            Column("#", [str(place) for place in frame["rank"]]),
-            Column("system", frame["system"].to_list(), numeric=False),
-        ],
-        [
-            Column(header(str(measure), higher_is_better=measure.higher_is_better), [number(row[1]) for row in rows]),
-            Column("low", [number(row[0]) for row in rows]),
-            Column("high", [number(row[2]) for row in rows]),
-            Column("", [interval_bar(*row, start=start, end=end) for row in rows]),
-        ],
-        title=f"{measure}: {counted(len(rows), 'system')}, {counted(ranking.estimates.queries, 'query', 'queries')}; "
-        f"{100 * ranking.level:g}% intervals",
-        caption=f"bars from {number(start)} to {number(end)}" if end > start else "",
-    )
-    out.show("")
-
-
-def _show_pairs(ranking: Ranking, frame: pl.DataFrame, among: str, out: Output, *, everything: bool) -> None:
-    """Show the pairs that are not decided, the least sure first, or all that are listed."""
-    import polars as pl
-
-    frame = frame.sort("confidence", maintain_order=True)
-    if not frame.height:
-        return
-    listed = frame if everything else frame.filter(~pl.col("decided"))
-    undecided = int((~frame["decided"]).sum())
-    title = f"{undecided:,} of {frame.height:,} pairs{among} are undecided: confidence below {100 * ranking.level:g}%"
-    if not undecided:
-        title = f"All pairs{among} are decided: confidence of {100 * ranking.level:g}% or more"
-    if not listed.height:
-        out.show(Text(title, style="bold"), "")
-        return
-    shown = listed if everything else listed.head(_FEW_PAIRS)
-    rest = listed.height - shown.height
-    higher, sure = ranking.estimates.measure.higher_is_better, f"{100 * ranking.level:g}%"
-    out.show_columns(
-        [
-            Column("a", shown["a"].to_list(), numeric=False),
-            Column("b", shown["b"].to_list(), numeric=False),
-        ],
-        [
-            Column("a − b" if higher else "b − a", [decimal(value, sign="+") for value in shown["difference"]]),
-            Column("at least", [decimal(value, sign="+") for value in shown["at_least"]]),
-            Column("confidence", [in_percent(value) for value in shown["confidence"]]),
-        ],
-        title=title,
-        caption=f"a has the better estimate; at least: the bound that the difference exceeds with {sure} confidence"
-        + (f"\nand {rest:,} more: --pairs all lists them" if rest else ""),
-    )
-    out.show("")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from earmark.cli import folder, folder_views
 from earmark.cli.output import NOTHING, Column, Output, number
-from earmark.cli.rank import interval_bar
+from earmark.cli.ranking_tables import interval_bar
 from earmark.wording import counted
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from earmark.crowd.graded import graded_alpha as graded_alpha
     from earmark.crowd.group_agreement import compare_groups as compare_groups
     from earmark.crowd.krippendorff import krippendorff_alpha as krippendorff_alpha
-    from earmark.crowd.partial_orders import groups_from_preferences as groups_from_preferences
     from earmark.crowd.partial_orders import groups_from_rankings as groups_from_rankings
     from earmark.crowd.position import position_bias as position_bias
+    from earmark.crowd.preference_groups import groups_from_preferences as groups_from_preferences
     from earmark.crowd.results import read_results as read_results
     from earmark.crowd.worker_check import RejectionRule as RejectionRule
     from earmark.crowd.worker_check import check_workers as check_workers
@@ -35,7 +35,8 @@ _HOMES = {
     "earmark.crowd.graded": ("assessor_errors", "graded_alpha"),
     "earmark.crowd.group_agreement": ("compare_groups",),
     "earmark.crowd.krippendorff": ("krippendorff_alpha",),
-    "earmark.crowd.partial_orders": ("groups_from_preferences", "groups_from_rankings"),
+    "earmark.crowd.partial_orders": ("groups_from_rankings",),
+    "earmark.crowd.preference_groups": ("groups_from_preferences",),
     "earmark.crowd.position": ("position_bias",),
     "earmark.crowd.results": ("read_results",),
     "earmark.crowd.worker_check": ("RejectionRule", "check_workers"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from earmark.campaign.list_campaign import ListEstimates
+from earmark.campaign.list_estimates import ListEstimates
 from earmark.campaign.order_campaign import OrderEstimates
 from earmark.plots.style import BLUE, INK, MUTED, drawing, plain
 

@@ -15,8 +15,13 @@ import numpy as np
 import polars as pl
 
 from earmark.crowd.group_agreement import compare_groups
-from earmark.crowd.partial_orders import groups_by_pivots, groups_by_scores, preferred_by_lead, preferred_by_sign_test
 from earmark.crowd.platforms import find_mapping
+from earmark.crowd.preference_groups import (
+    groups_by_pivots,
+    groups_by_scores,
+    preferred_by_lead,
+    preferred_by_sign_test,
+)
 from earmark.crowd.results import read_results
 from earmark.data.conversion import runs_from_frame
 from earmark.data.ground_truth import OrderedGroups

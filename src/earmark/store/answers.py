@@ -23,8 +23,9 @@ import sqlalchemy as sa
 from earmark.data.log import Kind
 from earmark.errors import ParameterError
 from earmark.store import questions as queues
+from earmark.store.assessor_rows import UNCOUNTED
 from earmark.store.hidden_traps import others_took
-from earmark.store.leases import UNCOUNTED, Question, lease_again, own_assignment
+from earmark.store.leases import Question, lease_again, own_assignment
 from earmark.store.organising import reject
 from earmark.store.rules import Rules
 from earmark.store.schema import assessors, assignments, questions

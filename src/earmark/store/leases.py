@@ -20,17 +20,15 @@ import sqlalchemy as sa
 
 from earmark.errors import ParameterError
 from earmark.store import questions as queues
+from earmark.store.assessor_rows import find_assessor, save_assessor
 from earmark.store.hidden_traps import RENEWED, draw, due_trap, returned_trap
 from earmark.store.rules import MINUTE, Rules
-from earmark.store.schema import assessors, assignments, questions
+from earmark.store.schema import assignments, questions
 from earmark.store.store import Change, check_text, from_moment
 
 Reason = Literal["", "paused", "stopped", "closed", "rejected", "enough", "wait", "done"]
 """Why there is no question: the campaign is paused, stopped or closed; the assessor is rejected, or has given as many
 answers as one person may; all that is left is out with others; nothing is left for this assessor."""
-
-UNCOUNTED = ("rejected", "pilot")
-"""The states of assessors whose answers do not count."""
 
 _ALL_AT_ONCE = 500
 _SLACK = MINUTE
@@ -119,7 +117,7 @@ def take(change: Change, rules: Rules, assessor: str, *, ahead: int = 1, package
             break
         held.append(given)
     if person != before:
-        _save(change, person)
+        save_assessor(change, person)
     return Taken(tuple(held[: 1 + ahead]), "" if held else state)
 
 
@@ -347,46 +345,6 @@ def _take_back(change: Change, rules: Rules, rows: Sequence[Any], state: Literal
 def _real(rows: Iterable[Any]) -> list[int]:
     """Return the numbers of the questions among assignments, without those that served as traps."""
     return [row.question for row in rows if row.question is not None and row.expected is None]
-
-
-# ---- assessors -------------------------------------------------------------------------------------------------------
-
-
-def find_assessor(change: Change, assessor: str) -> dict[str, Any]:
-    """Return the row of an assessor, who joins where they are new."""
-    check_text(assessor)
-    mine = {"of_campaign": change.campaign, "of_assessor": assessor}
-    found = change.connection.execute(_FIND_ASSESSOR, mine).mappings().first()
-    if found is not None:
-        return dict(found)
-    person = new_assessor(change.campaign, assessor)
-    change.connection.execute(sa.insert(assessors).values(person))
-    change.append("invited", assessor=assessor)
-    return person
-
-
-_FIND_ASSESSOR = sa.select(assessors).where(assessors.c.campaign == _CAMPAIGN, assessors.c.assessor == _ASSESSOR)
-
-
-def new_assessor(campaign: int, assessor: str) -> dict[str, Any]:
-    """Return the row of an assessor who was asked nothing yet."""
-    counts = dict.fromkeys(("given", "answers", "traps", "traps_right", "seen_again", "seen_begun"), 0)
-    person = {"campaign": campaign, "assessor": assessor, "state": "active", "reinstated": False, "last_query": None}
-    return person | counts
-
-
-def _save(change: Change, person: dict[str, Any]) -> None:
-    """Write what taking questions changes in the row of an assessor."""
-    mine = {"of_campaign": change.campaign, "of_assessor": person["assessor"]}
-    change.connection.execute(_SAVE_ASSESSOR, mine | {name: person[name] for name in _SAVED})
-
-
-_SAVED = ("given", "last_query", "seen_again", "seen_begun")
-_SAVE_ASSESSOR = (
-    sa.update(assessors)
-    .where(assessors.c.campaign == _CAMPAIGN, assessors.c.assessor == _ASSESSOR)
-    .values({name: sa.bindparam(name) for name in _SAVED})
-)
 
 
 def _any_out(change: Change, assessor: str) -> bool:

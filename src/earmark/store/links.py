@@ -26,7 +26,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from earmark.errors import ParameterError
-from earmark.store.leases import find_assessor
+from earmark.store.assessor_rows import find_assessor
 from earmark.store.organising import join_pilot
 from earmark.store.people import pseudonym
 from earmark.store.schema import invitations, people

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from earmark.data.log import Kind
 from earmark.errors import ParameterError
 from earmark.store import questions as queues
-from earmark.store.leases import find_assessor
+from earmark.store.assessor_rows import find_assessor
 from earmark.store.removals import removed_now
 from earmark.store.rules import Rules
 from earmark.store.schema import assessors, assignments, questions

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from earmark.errors import ParameterError
-from earmark.store.leases import find_assessor
+from earmark.store.assessor_rows import find_assessor
 from earmark.store.rules import DAY
 from earmark.store.schema import invitations, people, sittings, texts
 from earmark.store.store import Change, Store, check_text

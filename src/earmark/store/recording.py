@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from earmark.store import questions as queues
 from earmark.store.answers import Receipt, answer, check_strength, count_for, log_about, log_same_sound, recorded_id
-from earmark.store.leases import UNCOUNTED, find_assessor
+from earmark.store.assessor_rows import UNCOUNTED, find_assessor
 from earmark.store.rules import Rules
 from earmark.store.schema import assignments, events, questions
 from earmark.store.store import Change

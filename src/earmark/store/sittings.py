@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from earmark.errors import ParameterError
-from earmark.store.leases import find_assessor
+from earmark.store.assessor_rows import find_assessor
 from earmark.store.people import pseudonym
 from earmark.store.schema import people, sittings
 from earmark.store.store import Change, Store, check_text

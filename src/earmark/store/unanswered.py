@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from earmark.store import questions as queues
 from earmark.store.answers import find_assignment, is_known, log_about
-from earmark.store.leases import UNCOUNTED
+from earmark.store.assessor_rows import UNCOUNTED
 from earmark.store.organising import remove
 from earmark.store.rules import Rules
 from earmark.store.schema import assessors, assignments, events

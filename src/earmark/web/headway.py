@@ -9,7 +9,7 @@ import polars as pl
 
 from earmark.campaign.statements import rounded
 from earmark.campaign.stopping import Budget, Never
-from earmark.store.leases import UNCOUNTED
+from earmark.store.assessor_rows import UNCOUNTED
 from earmark.web import working
 from earmark.web.watched import Watched
 

@@ -23,7 +23,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, Response
 
 from earmark.pages import render
-from earmark.store.leases import find_assessor
+from earmark.store.assessor_rows import find_assessor
 from earmark.store.links import Link, has_only_ended_links, sitting_link
 from earmark.store.payments import budget_of
 from earmark.store.sections import Recruiting

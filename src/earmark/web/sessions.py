@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from earmark.campaign.stopping import Budget, parse_stop
 from earmark.data.scales import Scale, parse_scale
 from earmark.errors import ParameterError
+from earmark.store.assessor_rows import UNCOUNTED
 from earmark.store.desk import Desk
-from earmark.store.leases import UNCOUNTED, Taken
+from earmark.store.leases import Taken
 from earmark.store.links import Link
 from earmark.store.people import person_of, text_version
 from earmark.store.schema import assessors, assignments, questions
