@@ -9,6 +9,18 @@ from served import copy_campaign, make_template, open_client, write_inputs
 from starlette.testclient import TestClient
 
 from earmark.store.folder import CampaignFolder
+from earmark.web.responses import ProtectedResponses
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hasty() -> Iterator[None]:
+    """Let responses of apps in this process leave at once.
+
+    What their times tell is measured over a real socket, from a server as users start it (``test_leaks.py``).
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ProtectedResponses, "STEP", 0.001)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -29,18 +29,9 @@ from starlette.testclient import TestClient
 from earmark.store.folder import CampaignFolder
 from earmark.store.links import invite, invite_openly, new_organiser_link
 from earmark.web.limits import RateLimiter
-from earmark.web.responses import ProtectedResponses
 
 KINDS = ("grade", "prefer", "order", "lists")
 SMALL, LARGE = {"queries": 3, "pool": 6, "depth": 3}, {"queries": 24, "pool": 4, "depth": 2}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hasty() -> Iterator[None]:
-    """Let responses leave at once; what their times tell is measured below, over a real socket."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ProtectedResponses, "STEP", 0.001)
-        yield
 
 
 class Campaigns:

@@ -21,7 +21,6 @@ from starlette.testclient import TestClient
 
 from earmark.store.folder import CampaignFolder
 from earmark.web.limits import RateLimiter
-from earmark.web.responses import ProtectedResponses
 
 KINDS = ("grade", "prefer", "order", "lists")
 # The kind that is tried with the most requests; the others have the same routes and other answers.
@@ -40,13 +39,6 @@ def lazily(examples: int) -> settings:
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hasty() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ProtectedResponses, "STEP", 0.001)
-        yield
 
 
 @pytest.fixture
