@@ -1,15 +1,15 @@
 r"""Partial orders: groups of documents, best first, where what people said does not order single documents.
 
-Average dynamic recall needs for every query groups whose order is reliably known (Typke2006). Here they come
-from rankings by several experts; :mod:`earmark.crowd.preference_groups` makes them of preferences.
+Average dynamic recall needs for every query groups whose order is reliably known (Typke2006). Here they come from
+rankings by several experts; :mod:`earmark.crowd.preference_groups` makes them of preferences.
 
-Documents are put in the order of their median ranks (then of their mean ranks). A test
-on the ranks says which documents differ: Wilcoxon's rank sum, as Typke2005 has it; Wilcoxon's signed ranks, which knows
-that the same experts ranked both; or Friedman's test with Tukey's comparisons, which allows for the number of pairs.
-Then a group is filled from the top, and a document starts a new one if it differs from *all* documents of the group,
-from *any* of them, or from the *previous* one (Urbano2010b). With ``all`` a group starts only where the order can be
-relied on; with ``any`` no two documents within a group differ. A document that an expert left out shares the places
-after those ranked. A one-sided test at α is a two-sided one at 2α.
+Documents are put in the order of their median ranks (then of their mean ranks). A test on the ranks says which
+documents differ: Wilcoxon's rank sum, as Typke2005 has it; Wilcoxon's signed ranks, which knows that the same experts
+ranked both; or Friedman's test with Tukey's comparisons, which allows for the number of pairs. Then a group is filled
+from the top, and a document starts a new one if it differs from *all* documents of the group, from *any* of them, or
+from the *previous* one (Urbano2010b). With ``all`` a group starts only where the order can be relied on; with ``any``
+no two documents within a group differ. A document that an expert left out shares the places after those ranked. A
+one-sided test at α is a two-sided one at 2α.
 
 References
 ----------

@@ -179,27 +179,29 @@ class StoredPairCampaign(PairCampaign):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredOrderCampaign(OrderCampaign):
-    """A campaign of kind order in a folder; see :class:`earmark.campaign.order_campaign.OrderCampaign`."""
+class _ReadFromLog:
+    """What the kinds order and lists share in a folder: their answers are those of the log, nothing else is kept."""
 
     folder: CampaignFolder = field(kw_only=True)
     log: AnswerLog = field(kw_only=True)
 
     @classmethod
-    def read(cls, folder: CampaignFolder) -> StoredOrderCampaign:
+    def read(cls, folder: CampaignFolder) -> Self:
         """Read the campaign of an open folder."""
-        log = folder.store.log(without=UNREAD)
-        problem = kinds.order_problem(folder.runs(removed_by(log)), folder.settings)
-        return cls(problem, kinds.rankings_of(log), folder=folder, log=log)
+        raise NotImplementedError
 
-    def refreshed(self) -> StoredOrderCampaign:
+    def _with_log(self, log: AnswerLog) -> Self:
+        """Return the campaign with the answers of another log."""
+        raise NotImplementedError
+
+    def refreshed(self) -> Self:
         """Return the campaign with everything that happened since; itself where nothing did."""
         log = _newer(self.log, self.folder)
         if log is self.log:
             return self
         if removed_by(log) != removed_by(self.log):
-            return StoredOrderCampaign.read(self.folder)
-        return replace(self, rankings=kinds.rankings_of(log), log=log)
+            return self.read(self.folder)
+        return self._with_log(log)
 
     @property
     def desk(self) -> Desk:
@@ -208,32 +210,33 @@ class StoredOrderCampaign(OrderCampaign):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredListCampaign(ListCampaign):
-    """A campaign of kind lists in a folder; see :class:`earmark.campaign.list_campaign.ListCampaign`."""
-
-    folder: CampaignFolder = field(kw_only=True)
-    log: AnswerLog = field(kw_only=True)
+class StoredOrderCampaign(_ReadFromLog, OrderCampaign):
+    """A campaign of kind order in a folder; see :class:`earmark.campaign.order_campaign.OrderCampaign`."""
 
     @classmethod
-    def read(cls, folder: CampaignFolder) -> StoredListCampaign:
+    def read(cls, folder: CampaignFolder) -> Self:
+        """Read the campaign of an open folder."""
+        log = folder.store.log(without=UNREAD)
+        problem = kinds.order_problem(folder.runs(removed_by(log)), folder.settings)
+        return cls(problem, kinds.rankings_of(log), folder=folder, log=log)
+
+    def _with_log(self, log: AnswerLog) -> Self:
+        return replace(self, rankings=kinds.rankings_of(log), log=log)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredListCampaign(_ReadFromLog, ListCampaign):
+    """A campaign of kind lists in a folder; see :class:`earmark.campaign.list_campaign.ListCampaign`."""
+
+    @classmethod
+    def read(cls, folder: CampaignFolder) -> Self:
         """Read the campaign of an open folder."""
         log = folder.store.log(without=UNREAD)
         problem = kinds.list_problem(folder.runs(removed_by(log)), folder.settings)
         return cls(problem, kinds.list_answers_of(log), folder=folder, log=log)
 
-    def refreshed(self) -> StoredListCampaign:
-        """Return the campaign with everything that happened since; itself where nothing did."""
-        log = _newer(self.log, self.folder)
-        if log is self.log:
-            return self
-        if removed_by(log) != removed_by(self.log):
-            return StoredListCampaign.read(self.folder)
+    def _with_log(self, log: AnswerLog) -> Self:
         return replace(self, answers=kinds.list_answers_of(log), log=log)
-
-    @property
-    def desk(self) -> Desk:
-        """Where assessors get questions and hand in answers."""
-        return self.folder.desk
 
 
 AnyStored = StoredCampaign | StoredPairCampaign | StoredOrderCampaign | StoredListCampaign
