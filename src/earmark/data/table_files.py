@@ -219,9 +219,9 @@ def _even_out(data: bytes, layout: Layout) -> bytes:
 
 def _collapse_blanks(data: bytes) -> bytes:
     """Leave one blank between the cells of lines, none at their ends and at most one at their starts."""
-    if _DELETED in data:
-        return data
     text = np.frombuffer(data, dtype=np.uint8)
+    # A comment may be in another encoding; deleting by a mask is right for any bytes, and slower.
+    is_markable = _DELETED not in data
     newline, blank = np.uint8(ord("\n")), np.uint8(ord(" "))
     collapsed = []
     for start in range(0, text.size - 1, _SCAN_BYTES):
@@ -232,8 +232,11 @@ def _collapse_blanks(data: bytes) -> bytes:
         is_blank = block == blank
         # Of every run of blanks the last stays, unless a newline follows.
         goes = is_blank[:-1] & (is_blank | is_newline)[1:]
-        marked = block[:-1] | goes.view(np.uint8) * np.uint8(_DELETED[0])
-        collapsed.append(marked.tobytes().translate(None, _DELETED))
+        if is_markable:
+            marked = block[:-1] | goes.view(np.uint8) * np.uint8(_DELETED[0])
+            collapsed.append(marked.tobytes().translate(None, _DELETED))
+        else:
+            collapsed.append(block[:-1][~goes].tobytes())
     return b"".join((*collapsed, data[-1:]))
 
 
