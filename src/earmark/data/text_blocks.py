@@ -32,7 +32,7 @@ def line_blocks(
     *,
     size: int | None = None,
     limit: int | None = None,
-    cut: Callable[[bytes], int] | None = None,
+    cut: Callable[[bytes, int], int] | None = None,
 ) -> Iterator[bytes]:
     """Yield the lines of a file as blocks of UTF-8, without a byte-order mark; UTF-8 itself is not checked.
 
@@ -47,8 +47,8 @@ def line_blocks(
     limit : int, optional
         How many bytes the file may hold, unpacked.
     cut : callable, optional
-        Tells where to cut some lines; what is after that is the start of the next block. At their end where it is not
-        given.
+        Tells where to cut some lines, given a text and where in it they end; what is after that is the start of the
+        next block. At their end where it is not given.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def line_blocks(
         for after in pieces:
             text = left + piece
             end = text.rfind(b"\n") + 1
-            end = cut(text[:end]) if cut is not None else end
+            end = cut(text, end) if cut is not None else end
             left, piece = text[end:], after
             if end:
                 yield text[:end]
@@ -75,32 +75,34 @@ def line_blocks(
             yield left + piece
 
 
-def before_last_group(lines: bytes, cells: int, separator: bytes | None = None) -> int:
+def before_last_group(text: bytes, last: int, cells: int, separator: bytes | None = None) -> int:
     """Return where the last lines start that share their first cells; 0 where all lines do.
 
     A group of very many lines is not looked for: the lines are then cut at their end.
 
     Parameters
     ----------
-    lines : bytes
-        Whole lines.
+    text : bytes
+        Whole lines, and perhaps more.
+    last : int
+        Where the lines end.
     cells : int
         How many cells have to be equal.
     separator : bytes, optional
         What stands between cells; any white space where it is not given.
     """
-    end, last = len(lines), None
+    end, group = last, None
     for _ in range(_LONGEST_GROUP):
         if not end:
             return 0
-        start = lines.rfind(b"\n", 0, end - 1) + 1
-        key = lines[start:end].split(separator, cells)[:cells]
+        start = text.rfind(b"\n", 0, end - 1) + 1
+        key = text[start:end].split(separator, cells)[:cells]
         if len(key) == cells:
-            if last is not None and key != last:
+            if group is not None and key != group:
                 return end
-            last = key
+            group = key
         end = start
-    return len(lines)
+    return last
 
 
 def _pieces(file: BinaryIO, size: int, path: Path, limit: int | None) -> Iterator[bytes]:
