@@ -74,7 +74,7 @@ class GroundTruth(Display):
 
     @cached_property
     def best_first(self) -> Ints:
-        """The permutation that sorts the rows of every query by gain, descending; only where there is one gain a row."""
+        """The permutation that sorts the rows of every query by gain, best first; where a row has one gain."""
         return np.lexsort((-np.maximum(self.gain, 0.0), self.query_of_row))
 
     @cached_property
