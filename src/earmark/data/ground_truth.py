@@ -224,9 +224,10 @@ def _build(
 ) -> GroundTruth:
     asked = Stretches.of(items["query"])
     number, first = number_by_appearance(text_codes(asked.ids))
-    queries = sort_ids(asked.ids.gather(first))
+    names = asked.ids.gather(first).to_list()
+    queries = sort_ids(names)
     place = {name: index for index, name in enumerate(queries)}
-    of_stretch = np.array([place[name] for name in asked.ids.gather(first)], dtype=np.int32)[number]
+    of_stretch = np.array([place[name] for name in names], dtype=np.int32)[number]
     documents, gain = items["document"].rechunk(), items["gain"].to_numpy().astype(np.float64)
     of_row = np.repeat(of_stretch, asked.lengths)
     if np.any(np.diff(of_stretch) <= 0):

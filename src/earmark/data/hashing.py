@@ -189,7 +189,8 @@ def number_pairs(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int32], NDArray
     """
     if a.len() < _FEW:
         numbers: dict[tuple[str, str], int] = {}
-        number = np.array([numbers.setdefault(pair, len(numbers)) for pair in zip(a, b, strict=True)], dtype=np.int32)
+        pairs = zip(a.to_list(), b.to_list(), strict=True)
+        number = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], dtype=np.int32)
         return number, np.unique(number, return_index=True)[1]
     codes = [text_codes(column) for column in (a, b)]
     return number_by_appearance(codes[0] * (int(codes[1].max(initial=0)) + 1) + codes[1])
