@@ -244,7 +244,7 @@ def _has_odd_line(data: bytes) -> bool:
     """Tell whether a line may be empty, a comment or start with a blank."""
     text, newline, comment = np.frombuffer(data, dtype=np.uint8), np.uint8(ord("\n")), np.uint8(ord("#"))
     blocks = (text[start : start + _SCAN_BYTES + 1] for start in range(0, text.size, _SCAN_BYTES))
-    return data[0] <= comment or any(np.any((block[:-1] == newline) & (block[1:] <= comment)) for block in blocks)
+    return data[0] <= ord("#") or any(np.any((block[:-1] == newline) & (block[1:] <= comment)) for block in blocks)
 
 
 def _replace_all(data: bytes, old: bytes, new: bytes) -> bytes:
