@@ -1,6 +1,6 @@
 """Evaluation from files: lists are scored while runs are read, so runs need not fit in memory.
 
-Small files that fit in memory together are read and scored at once. A large run that is sorted by query, as nearly all
+Small files that fit in memory together are read and scored at once. A larger run that is sorted by query, as nearly all
 are, is read in pieces of whole lists; a piece is scored and forgotten. If a list turns up in a second piece the run is
 not sorted. It is then read whole where memory allows that; else its rows are distributed over files on disk by a hash
 of the query, and each of those is read and scored in turn. The scores are those of
@@ -46,7 +46,8 @@ AnyPath = str | os.PathLike[str]
 _BLOCKS_AT_ONCE = 8
 # How many times the bytes of a file may be needed in memory for a moment.
 _ROOM = 4
-_SMALL_FILE = 64 * 2**20
+# Files of fewer bytes are faster scored together: what is done once for every file costs more than their lists.
+_SMALL_FILE = 2 * 2**20
 
 
 @dataclass(frozen=True)

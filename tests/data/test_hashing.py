@@ -80,3 +80,12 @@ def test_small_numbers_are_spread_over_all_bits():
     spread = hashing.spread(np.arange(1000))
     assert len(set((spread >> np.uint64(54)).tolist())) > 600
     assert hashing.spread(np.array([-1], dtype=np.int32)).tolist() == [(-0x9E3779B97F4A7C15) % 2**64]
+
+
+@given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 5)))
+def test_tables_of_keys_find_every_row_of_every_key(keys, others):
+    asked = keys[::2] + others
+    tables = hashing.KeyTables(np.array(keys, dtype=np.uint64))
+    at, rows = tables.find(np.array(asked, dtype=np.uint64))
+    expected = [(place, row) for place, one in enumerate(asked) for row, key in enumerate(keys) if key == one]
+    assert sorted(zip(at.tolist(), rows.tolist(), strict=True)) == expected

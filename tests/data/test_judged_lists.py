@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earmark.data import hashing
+from earmark.data import ground_truth, hashing
 from earmark.data import judged_lists as matching
 from earmark.data import runs as runs_module
 from earmark.data.conversion import judgments_from_dict, runs_from_dict
@@ -112,9 +112,9 @@ def test_colliding_hashes_cost_time_but_never_a_wrong_answer(systems, qrels, gro
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hashing, "text_keys", few_keys)
-        patch.setattr(matching, "text_keys", few_keys)
-        patch.setattr(matching, "spread", lambda numbers: np.zeros(numbers.size, dtype=np.uint64))
-        patch.setattr(matching, "_FILTER_BITS", 2)
+        for module in (matching, ground_truth):
+            patch.setattr(module, "text_keys", few_keys)
+            patch.setattr(module, "spread", lambda numbers: np.zeros(numbers.size, dtype=np.uint64))
         for truth in (truth_from_judgments(judgments_from_dict(qrels)), truth_of_cliques(group_of)):
             runs = runs_of(systems)
             assert as_lists(match(runs, truth)) == naive(runs, truth)

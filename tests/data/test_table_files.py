@@ -1,5 +1,6 @@
 import gzip
 import os
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -382,3 +383,18 @@ def test_nothing_is_half_written(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(InputError, match="expected an existing folder to write to"), replacing(tmp_path / "no" / "x"):
         pass
+
+
+@pytest.mark.parametrize("byte", [b"\xff", b"\xe9"])
+def test_a_comment_may_be_in_another_encoding(file, byte):
+    file.write_bytes(b"# " + byte + b"  x\nq  0 d 1\n")
+    assert read_layout(file, QRELS).frame.rows() == [("q", "d", 1.0)]
+
+
+@given(st.lists(st.sampled_from([b" ", b"\t", b"\n", b"#", b"a", b"\xff", b"\x01"]), min_size=1), st.integers(1, 9))
+def test_collapsed_blanks_are_as_by_hand(pieces, block):
+    data = b"".join(pieces) + b"\n"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_files, "_SCAN_BYTES", block)
+        collapsed = table_files._collapse_blanks(data)
+    assert collapsed == re.sub(rb" (?=\n)", b"", re.sub(rb"[ \t]+", b" ", data))

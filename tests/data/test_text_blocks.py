@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earmark.data.text_blocks import in_threads, line_blocks
+from earmark.data.text_blocks import before_last_group, in_threads, line_blocks
 from earmark.errors import InputError
 
 
@@ -71,3 +71,13 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
     with pytest.raises(ValueError, match="three"):
         list(in_threads(fail, range(10)))
+
+
+@pytest.mark.parametrize("size", range(1, 40))
+def test_blocks_are_cut_between_groups_wherever_pieces_end(file, size):
+    data = b"".join(b"q%d x%d\n" % (group, line) for group in range(6) for line in range(group % 3 + 1))
+    file.write_bytes(data)
+    blocks = list(line_blocks(file, size=size, cut=lambda text, end: before_last_group(text, end, 1)))
+    assert b"".join(blocks) == data
+    groups = [{line.split()[0] for line in block.splitlines()} for block in blocks]
+    assert sum(map(len, groups)) == 6

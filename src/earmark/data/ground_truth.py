@@ -16,7 +16,15 @@ import polars as pl
 
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
-from earmark.data.hashing import Stretches, number_by_appearance, stable_order, text_codes
+from earmark.data.hashing import (
+    KeyTables,
+    Stretches,
+    number_by_appearance,
+    spread,
+    stable_order,
+    text_codes,
+    text_keys,
+)
 from earmark.data.judgments import Aggregation, Judgments, aggregate
 from earmark.data.runs import sort_ids
 from earmark.data.scales import BINARY, ORDERED, Scale
@@ -65,6 +73,16 @@ class GroundTruth(Display):
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     @cached_property
+    def best_first(self) -> Ints:
+        """The permutation that sorts the rows of every query by gain, best first; where a row has one gain."""
+        return np.lexsort((-np.maximum(self.gain, 0.0), self.query_of_row))
+
+    @cached_property
+    def rows_by_key(self) -> KeyTables:
+        """Finds rows by the hash of their document mixed with the number of their query."""
+        return KeyTables(text_keys(self.documents) ^ spread(self.query_of_row))
+
+    @cached_property
     def known_elsewhere(self) -> Ints:
         """For every query, how many documents are known not to be relevant without being named for it."""
         if self.elsewhere is None:
@@ -77,7 +95,7 @@ class GroundTruth(Display):
         offsets = np.concatenate(([0], np.cumsum(counts)))
         rows = np.repeat(self.offsets[queries] - offsets[:-1], counts) + np.arange(offsets[-1])
         return GroundTruth(
-            tuple(self.queries[place] for place in queries),
+            tuple([self.queries[place] for place in queries.tolist()]),
             offsets,
             self.documents.gather(rows),
             self.gain[..., rows],
@@ -206,9 +224,10 @@ def _build(
 ) -> GroundTruth:
     asked = Stretches.of(items["query"])
     number, first = number_by_appearance(text_codes(asked.ids))
-    queries = sort_ids(asked.ids.gather(first))
+    names = asked.ids.gather(first).to_list()
+    queries = sort_ids(names)
     place = {name: index for index, name in enumerate(queries)}
-    of_stretch = np.array([place[name] for name in asked.ids.gather(first)], dtype=np.int32)[number]
+    of_stretch = np.array([place[name] for name in names], dtype=np.int32)[number]
     documents, gain = items["document"].rechunk(), items["gain"].to_numpy().astype(np.float64)
     of_row = np.repeat(of_stretch, asked.lengths)
     if np.any(np.diff(of_stretch) <= 0):

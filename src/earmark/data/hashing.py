@@ -19,6 +19,9 @@ Keys = NDArray[np.uint64]
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
+# How many places every key has in a table of keys, and how many bits the smallest one takes.
+_SPARSE = 8
+_LEAST_BITS = 10
 # Fewer rows than this are numbered faster one by one.
 _FEW = 5_000
 # How many times as many entries as rows a table of numbers may have.
@@ -33,6 +36,47 @@ def spread(numbers: NDArray[np.integer]) -> Keys:
 def text_keys(texts: pl.Series) -> Keys:
     """Hash ids."""
     return texts.hash().to_numpy()
+
+
+class KeyTables:
+    """Finds rows by their keys: tables of rows, each with the keys whose place in the table before it was taken.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (rows,)
+        The key of every row; rows may share one.
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._tables: list[NDArray[np.int32]] = []
+        rows = np.arange(keys.size, dtype=np.int32)
+        while rows.size:
+            # Sparse, so that few places are taken and most keys that nobody has are ruled out at once.
+            table = np.full(1 << max(_LEAST_BITS, (_SPARSE * rows.size).bit_length()), -1, dtype=np.int32)
+            places = self._places(keys[rows], table)
+            table[places] = rows
+            self._tables.append(table)
+            rows = rows[table[places] != rows]
+
+    def find(self, asked: Keys) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return where in an array keys stand that rows have, in any order, and their rows.
+
+        A key is there as many times as rows have it.
+        """
+        found_at, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+        for table in self._tables:
+            rows = table.take(self._places(asked, table))
+            at = np.flatnonzero(rows >= 0)
+            rows = rows[at]
+            same = self._keys[rows] == asked[at]
+            found_at.append(at[same])
+            found.append(rows[same])
+        return np.concatenate(found_at), np.concatenate(found)
+
+    @staticmethod
+    def _places(keys: Keys, table: NDArray[np.int32]) -> NDArray[np.int64]:
+        return (keys & np.uint64(table.size - 1)).view(np.int64)
 
 
 def first_repeated_row(numbers: NDArray[np.integer], *columns: pl.Series) -> int | None:
@@ -145,7 +189,8 @@ def number_pairs(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int32], NDArray
     """
     if a.len() < _FEW:
         numbers: dict[tuple[str, str], int] = {}
-        number = np.array([numbers.setdefault(pair, len(numbers)) for pair in zip(a, b, strict=True)], dtype=np.int32)
+        pairs = zip(a.to_list(), b.to_list(), strict=True)
+        number = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], dtype=np.int32)
         return number, np.unique(number, return_index=True)[1]
     codes = [text_codes(column) for column in (a, b)]
     return number_by_appearance(codes[0] * (int(codes[1].max(initial=0)) + 1) + codes[1])

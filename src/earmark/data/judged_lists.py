@@ -6,8 +6,6 @@ gains. A list of a thousand documents of which ten are judged becomes ten number
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,12 +15,9 @@ from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.ground_truth import GroundTruth
-from earmark.data.hashing import Keys, spread, text_keys
+from earmark.data.hashing import spread, text_keys
 from earmark.data.runs import Runs
-
-_FILTER_BITS = 22
-# How many places of the filter every key of the truth has at least.
-_SPARSE = 16
+from earmark.data.text_blocks import in_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,52 +107,25 @@ def match(runs: Runs, truth: GroundTruth, *, collection_size: int | None = None)
 
 def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints]:
     """Return rank, truth row and list of every hit, in list and rank order."""
-    named = text_keys(truth.documents) ^ spread(truth.query_of_row)
-    maybe_named = _filter(named)
     of_result = np.repeat(query.astype(np.int32), runs.lengths)
+    row_of_result = np.full(of_result.size, -2, dtype=np.int32)
+    if truth.elsewhere is not None:
+        row_of_result[runs.documents.is_in(truth.elsewhere.implode()).to_numpy() & (of_result >= 0)] = -1
     chunks = runs.documents.get_chunks() if runs.documents.n_chunks() > 1 else [runs.documents]
     starts = np.cumsum([0, *(chunk.len() for chunk in chunks)])[:-1]
 
-    def candidates(chunk: pl.Series, start: int) -> tuple[Ints, Keys]:
+    def look_up(chunk: pl.Series, start: int) -> None:
         asked = of_result[start : start + chunk.len()]
-        keys = text_keys(chunk) ^ spread(asked)
-        at = np.flatnonzero(maybe_named(keys) & (asked >= 0))
-        return at + start, keys[at]
+        at, row = truth.rows_by_key.find(text_keys(chunk) ^ spread(asked))
+        same = (chunk.gather(at) == truth.documents.gather(row)).to_numpy()
+        same = same & (truth.query_of_row[row] == asked[at])
+        row_of_result[start + at[same]] = row[same]
 
-    rows = pl.DataFrame({"key": named, "row": np.arange(named.size)})
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        found = list(pool.map(candidates, chunks, starts.tolist()))
-        asked = pl.DataFrame(
-            {"position": np.concatenate([at for at, _ in found]), "key": np.concatenate([keys for _, keys in found])}
-        )
-        joined = asked.join(rows, on="key", how="inner", maintain_order="left")
-        position, row = joined["position"].to_numpy(), joined["row"].to_numpy()
-
-        def confirm(part: slice) -> NDArray[np.bool_]:
-            same = (runs.documents.gather(position[part]) == truth.documents.gather(row[part])).to_numpy()
-            confirmed: NDArray[np.bool_] = same & (truth.query_of_row[row[part]] == of_result[position[part]])
-            return confirmed
-
-        half = position.size // 2
-        same = np.concatenate(list(pool.map(confirm, (slice(0, half), slice(half, None)))))
-    position, row = position[same], row[same]
-    if truth.elsewhere is not None:
-        all_rows = np.where(runs.documents.is_in(truth.elsewhere.implode()).to_numpy() & (of_result >= 0), -1, -2)
-        all_rows[position] = row
-        position = np.flatnonzero(all_rows > -2)
-        row = all_rows[position]
+    for _ in in_threads(lambda part: look_up(*part), zip(chunks, starts.tolist(), strict=True)):
+        pass
+    position = np.flatnonzero(row_of_result > -2)
     of_hit = np.searchsorted(runs.offsets, position, side="right") - 1
-    return position - runs.offsets[of_hit] + 1, row, of_hit
-
-
-def _filter(keys: Keys) -> Callable[[Keys], NDArray[np.bool_]]:
-    """Build a table of the last bits of keys that rules out most other keys and never one of these."""
-    # A small table stays in the cache of the processor.
-    bits = min(_FILTER_BITS, max(10, int(_SPARSE * keys.size).bit_length()))
-    mask = np.uint64((1 << bits) - 1)
-    table = np.zeros(1 << bits, dtype=bool)
-    table[keys & mask] = True
-    return lambda asked: table[asked & mask]
+    return position - runs.offsets[of_hit] + 1, row_of_result[position].astype(np.int64), of_hit
 
 
 def _without_own_document(

@@ -84,8 +84,8 @@ class TextRun:
         cells = list(self.layout.columns).index("query") + 1
         separator = b"\t" if self.layout.separator == "\t" else None
 
-        def cut(lines: bytes) -> int:
-            return before_last_group(lines, cells, separator)
+        def cut(text: bytes, end: int) -> int:
+            return before_last_group(text, end, cells, separator)
 
         return line_blocks(self.path, self.encoding, limit=limit, cut=cut)
 

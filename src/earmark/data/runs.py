@@ -415,5 +415,4 @@ def sort_ids(ids: Iterable[str]) -> tuple[str, ...]:
     """Sort ids as a person would: by number where all of them are whole numbers, else as text."""
     listed = list(ids)
     numeric = all(name.isascii() and name.isdigit() for name in listed)
-    key: Callable[[str], tuple[int, str]] = (lambda name: (int(name), name)) if numeric else (lambda name: (0, name))
-    return tuple(sorted(listed, key=key))
+    return tuple(sorted(listed, key=lambda name: (int(name), name)) if numeric else sorted(listed))

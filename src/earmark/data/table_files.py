@@ -42,6 +42,8 @@ _SCAN_BYTES = 1 << 18
 # The byte-order mark of a file that was put after another one.
 _MARK = "\ufeff"
 _COMMENT = re.compile(rb"\n#[^\n]*")
+# Marks what is to be deleted; there is no such byte in UTF-8.
+_DELETED = b"\xff"
 _ALL_TO_BLANKS = bytes.maketrans(BLANKS.encode(), b" " * len(BLANKS))
 
 
@@ -202,36 +204,47 @@ def _count_marks(data: bytes, layout: Layout) -> int | None:
 
 
 def _even_out(data: bytes, layout: Layout) -> bytes:
-    """Collapse runs of white space, drop blank lines and comments, all of the file at once."""
-    data = b"\n" + data + (b"" if data.endswith(b"\n") else b"\n")
+    """Collapse runs of white space, drop blank lines and comments, all of the block at once."""
+    data = data if data.endswith(b"\n") else data + b"\n"
     data = data.replace(b"\r\n", b"\n") if layout.separator == "\t" else _collapse_blanks(data)
-    text = np.frombuffer(data, dtype=np.uint8)
-    first_bytes = text[np.flatnonzero(text[:-1] == ord("\n")) + 1]
-    if layout.comments and np.any(first_bytes == ord("#")):
+    if not _has_odd_line(data):
+        return data
+    data = b"\n" + data
+    if layout.separator != "\t":
+        data = data.replace(b"\n ", b"\n")
+    if layout.comments:
         data = _COMMENT.sub(b"", data)
-    elif not np.any(first_bytes == ord("\n")):
-        return data[1:]
     return _replace_all(data, b"\n\n", b"\n")[1:]
 
 
 def _collapse_blanks(data: bytes) -> bytes:
-    """Leave one blank between the cells of a line and none at its ends."""
+    """Leave one blank between the cells of lines, none at their ends and at most one at their starts."""
     text = np.frombuffer(data, dtype=np.uint8)
+    # A comment may be in another encoding; deleting by a mask is right for any bytes, and slower.
+    is_markable = _DELETED not in data
     newline, blank = np.uint8(ord("\n")), np.uint8(ord(" "))
-    if np.count_nonzero(text < blank) > np.count_nonzero(text == newline):
-        text = np.frombuffer(data.translate(_ALL_TO_BLANKS), dtype=np.uint8)
-    # All bytes up to the blank are now blanks or newlines. A blank after either of them goes; what is left of a run of
-    # blanks at the end of a line is then one blank before a newline, and goes too.
-    gap = text <= blank
-    keep = np.ones(text.size, dtype=bool)
-    np.logical_and(text[1:] == blank, gap[:-1], out=keep[1:])
-    np.logical_not(keep[1:], out=keep[1:])
-    text = text[keep]
-    trailing = (text[:-1] == blank) & (text[1:] == newline)
-    if trailing.any():
-        text = text[np.append(~trailing, True)]
-    collapsed: bytes = text.tobytes()
-    return collapsed
+    collapsed = []
+    for start in range(0, text.size - 1, _SCAN_BYTES):
+        block = text[start : start + _SCAN_BYTES + 1]
+        is_newline = block == newline
+        if np.count_nonzero(block < blank) > np.count_nonzero(is_newline):
+            block = np.frombuffer(block.tobytes().translate(_ALL_TO_BLANKS), dtype=np.uint8)
+        is_blank = block == blank
+        # Of every run of blanks the last stays, unless a newline follows.
+        goes = is_blank[:-1] & (is_blank | is_newline)[1:]
+        if is_markable:
+            marked = block[:-1] | goes.view(np.uint8) * np.uint8(_DELETED[0])
+            collapsed.append(marked.tobytes().translate(None, _DELETED))
+        else:
+            collapsed.append(block[:-1][~goes].tobytes())
+    return b"".join((*collapsed, data[-1:]))
+
+
+def _has_odd_line(data: bytes) -> bool:
+    """Tell whether a line may be empty, a comment or start with a blank."""
+    text, newline, comment = np.frombuffer(data, dtype=np.uint8), np.uint8(ord("\n")), np.uint8(ord("#"))
+    blocks = (text[start : start + _SCAN_BYTES + 1] for start in range(0, text.size, _SCAN_BYTES))
+    return data[0] <= ord("#") or any(np.any((block[:-1] == newline) & (block[1:] <= comment)) for block in blocks)
 
 
 def _replace_all(data: bytes, old: bytes, new: bytes) -> bytes:

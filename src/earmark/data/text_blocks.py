@@ -22,6 +22,7 @@ WORKERS = 2
 _AHEAD = 2
 _LONGEST_GROUP = 200_000
 
+Cut = Callable[[bytes, int], int]
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -32,7 +33,7 @@ def line_blocks(
     *,
     size: int | None = None,
     limit: int | None = None,
-    cut: Callable[[bytes], int] | None = None,
+    cut: Cut = lambda _, end: end,
 ) -> Iterator[bytes]:
     """Yield the lines of a file as blocks of UTF-8, without a byte-order mark; UTF-8 itself is not checked.
 
@@ -46,9 +47,9 @@ def line_blocks(
         About how many bytes a block has; a block of one line may have more. `BLOCK_BYTES` where it is not given.
     limit : int, optional
         How many bytes the file may hold, unpacked.
-    cut : callable, optional
-        Tells where to cut some lines; what is after that is the start of the next block. At their end where it is not
-        given.
+    cut : callable
+        Tells where to cut some lines, given a text and where in it they end; what is after that is the start of the
+        next block. By default at their end.
 
     Raises
     ------
@@ -65,42 +66,54 @@ def line_blocks(
         left, piece = b"", next(pieces, b"").removeprefix(codecs.BOM_UTF8)
         # What is at the end of the file is not cut, so a file of one block is one block.
         for after in pieces:
-            text = left + piece
-            end = text.rfind(b"\n") + 1
-            end = cut(text[:end]) if cut is not None else end
-            left, piece = text[end:], after
-            if end:
-                yield text[:end]
+            block, left = _cut_off(left, piece, cut)
+            piece = after
+            if block:
+                yield block
         if left or piece:
             yield left + piece
 
 
-def before_last_group(lines: bytes, cells: int, separator: bytes | None = None) -> int:
+def _cut_off(left: bytes, piece: bytes, cut: Cut) -> tuple[bytes, bytes]:
+    """Return the lines up to a cut, and what comes after it."""
+    end = cut(piece, piece.rfind(b"\n") + 1)
+    if end > piece.find(b"\n") + 1:
+        # Megabytes are copied once, for memory that is new to the process is slow.
+        return b"".join((left, memoryview(piece)[:end])), piece[end:]
+    # What is left has the start of the first line, so only both together tell whether to cut after that.
+    text = left + piece
+    end = cut(text, text.rfind(b"\n") + 1)
+    return text[:end], text[end:]
+
+
+def before_last_group(text: bytes, last: int, cells: int, separator: bytes | None = None) -> int:
     """Return where the last lines start that share their first cells; 0 where all lines do.
 
     A group of very many lines is not looked for: the lines are then cut at their end.
 
     Parameters
     ----------
-    lines : bytes
-        Whole lines.
+    text : bytes
+        Whole lines, and perhaps more.
+    last : int
+        Where the lines end.
     cells : int
         How many cells have to be equal.
     separator : bytes, optional
         What stands between cells; any white space where it is not given.
     """
-    end, last = len(lines), None
+    end, group = last, None
     for _ in range(_LONGEST_GROUP):
         if not end:
             return 0
-        start = lines.rfind(b"\n", 0, end - 1) + 1
-        key = lines[start:end].split(separator, cells)[:cells]
+        start = text.rfind(b"\n", 0, end - 1) + 1
+        key = text[start:end].split(separator, cells)[:cells]
         if len(key) == cells:
-            if last is not None and key != last:
+            if group is not None and key != group:
                 return end
-            last = key
+            group = key
         end = start
-    return len(lines)
+    return last
 
 
 def _pieces(file: BinaryIO, size: int, path: Path, limit: int | None) -> Iterator[bytes]:

@@ -50,7 +50,7 @@ def ideal_ranking(truth: GroundTruth, *, keep: NDArray[np.bool_] | None = None) 
         gain, query = gain[..., keep], query[keep]
     queries = Segments.from_counts(np.bincount(query, minlength=len(truth.queries)))
     if gain.ndim == 1:
-        order = np.lexsort((-gain, query))
+        order = truth.best_first if keep is None else np.lexsort((-gain, query))
         return Ideal(queries, gain[order])
     # Query numbers stand further apart than gains can, so that one sort along the axis sorts within each query.
     apart = 2.0 * (float(gain.max(initial=0.0)) + 1.0)
