@@ -2,8 +2,8 @@
 
 ``campaigns.json`` holds numbers that ``rank``, ``next``, ``plan``, ``diagnose`` and ``describe`` printed before
 campaigns were built from one problem and one log, on the collection that :func:`write_files` writes. Of ``next``,
-priorities and marks are kept: ties are broken by draws. Numbers by nDCG and nRBP are those of the linearised ratio, and
-of items chosen by DCG and RBP.
+priorities and marks are kept: ties are broken by draws. Those of the predictor ``hierarchical`` and of the policy
+``variance`` were recorded again when the model or the rule changed.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ import polars as pl
 
 import earmark
 from benchmarks.helping import Helpers
-from benchmarks.honesty.everywhere import collection_of
 from benchmarks.honesty.looks import play_through
+from benchmarks.honesty.resampled import collection_of
 from earmark.campaign.campaign import Campaign
 from earmark.campaign.policies import make_policy
 from earmark.campaign.problem import Problem

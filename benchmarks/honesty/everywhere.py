@@ -10,20 +10,21 @@ Collections
     the model. ``music``: MIREX 2011, 8 of 18 systems and 30 of the 45 reporting queries, which no choice was based on.
     ``development``: the same from the other queries. ``made-up``: :mod:`benchmarks.honesty.text`.
 Methods (``--methods``)
-    ``default``: what is shipped. ``former``: what was shipped before. ``-effects``, ``-ratio``, ``-weights``: the
-    default without one of its parts, that is with the former prior and its effects, with scores of drawn gains in place
-    of the linearised ratio, with items chosen by average gain. ``-sample``: without the quarter of the judgments that
-    comes from a sample. ``random``, ``proportional``: other policies.
+    ``default``: what is shipped. ``former``: the model as it was first, which suited music. The default without one of
+    its parts: ``-sample``, the quarter of the judgments that comes from a sample; ``-scores``, what scores count for
+    when items are chosen; ``-kinds``, effects of rare and of common items; ``-spread``, spreads that follow the
+    judgments; ``-effects``, with the former prior and its effects; ``-ratio``, with scores of drawn gains in place of
+    the linearised ratio; ``-weights``, with items chosen by average gain. ``random``, ``proportional``: other policies.
+
+For nDCG, ``ideal`` is by how much the expected discounted gain of ideal rankings is off, relative to the true one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,32 +33,29 @@ import polars as pl
 import earmark
 from benchmarks.helping import Helpers
 from benchmarks.honesty.looks import play_through
-from benchmarks.honesty.mirex import Mirex, draw_some, load_mirex
-from benchmarks.honesty.text import text_collection
-from earmark.beliefs.beliefs import Beliefs, item_gains
+from benchmarks.honesty.resampled import collection_of
+from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.estimates import Estimates
-from earmark.beliefs.montecarlo import estimate_montecarlo
+from earmark.beliefs.linearised_ratios import drawn_ideals, is_linearised
+from earmark.beliefs.montecarlo import estimate_montecarlo, over_pool, pooled_lists
 from earmark.campaign.campaign import Campaign
 from earmark.campaign.policies import make_policy
 from earmark.campaign.problem import Problem
 from earmark.campaign.verdict import Estimator
 from earmark.data.arrays import Floats
-from earmark.data.collection import Collection
-from earmark.data.judgments import Judgments
-from earmark.data.runs import Runs
-from earmark.data.scales import parse_scale
 from earmark.inference.confidence import rank_systems
 from earmark.measures.base import Measure
+from earmark.measures.graded import nDCG, nRBP
 from earmark.predictors.base import Predictor, Setting
 from earmark.predictors.hierarchical import Hierarchical
-from earmark.predictors.hierarchical_prior import HierarchicalPrior, scale_kind
+from earmark.predictors.hierarchical_prior import HierarchicalPrior, scale_kind, shipped_prior
 from earmark.predictors.mtc import Uniform
 
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 MEASURES = {"text": ("AG@10", "DCG@10", "nDCG@10"), "music": ("AG@5", "nDCG@5")}
 TARGETS = {"pairs": (0.93, 0.97), "systems": (0.93, 0.97), "slope": (0.9, 1.1), "bias": (-0.01, 0.01)}
 _SAMPLES, _BATCH = 400, 20
-_LEVELS = parse_scale("0..3")
 _FORMER = Path(__file__).with_name("former_priors.json")
 
 
@@ -67,6 +65,8 @@ class Method:
 
     policy: str = "variance"
     sampled: float | None = None
+    without_kinds: bool = False
+    fixed_spread: bool = False
     former_effects: bool = False
     drawn_ratio: bool = False
     by_average_gain: bool = False
@@ -74,7 +74,12 @@ class Method:
 
 METHODS = {
     "default": Method(),
-    "former": Method(sampled=0.0, former_effects=True, drawn_ratio=True, by_average_gain=True),
+    "former": Method(
+        "variance:pairs", 0.0, fixed_spread=True, former_effects=True, drawn_ratio=True, by_average_gain=True
+    ),
+    "-scores": Method("variance:pairs"),
+    "-kinds": Method(without_kinds=True),
+    "-spread": Method(fixed_spread=True),
     "-effects": Method(former_effects=True),
     "-ratio": Method(drawn_ratio=True),
     "-weights": Method(by_average_gain=True),
@@ -84,43 +89,25 @@ METHODS = {
 }
 
 
-@cache
-def _trec() -> tuple[Runs, Judgments]:
-    beside = Path(__file__).parents[3] / "shared" / "data"
-    folder = Path(os.environ.get("EARMARK_DATA", beside)) / "trec-dl-2019"
-    return earmark.read_runs([folder / "runs.tsv"]), earmark.read_judgments(folder / "judgments.tsv", scale=_LEVELS)
-
-
-@cache
-def _mirex() -> Mirex:
-    return load_mirex()
-
-
-def collection_of(name: str, number: int, *, depth: int | None = None) -> tuple[Setting, Floats]:
-    """Draw a collection; return it with the true gains of its items."""
-    rng = np.random.default_rng([2026, number])
-    if name == "text":
-        runs, judgments = _trec()
-        some = runs.select(systems=draw_some(rng, runs.systems, 12), queries=draw_some(rng, runs.queries, 30))
-        setting = Setting(Collection.from_runs(some, depth=depth or 10), _LEVELS)
-    elif name == "made-up":
-        some, judgments = text_collection(rng, systems=12, queries=30)
-        setting = Setting(Collection.from_runs(some, depth=depth or 10), _LEVELS)
-    else:
-        mirex = _mirex()
-        queries, judgments = mirex.reporting if name == "music" else mirex.development, mirex.judgments
-        some = mirex.runs.select(
-            systems=draw_some(rng, mirex.runs.systems, 8), queries=draw_some(rng, queries, min(30, len(queries)))
-        )
-        setting = Setting(Collection.from_runs(some, depth=depth or 5, metadata=mirex.metadata), earmark.FINE)
-    return setting, np.maximum(item_gains(setting.collection, judgments), 0.0)
-
-
 def _predictor(method: Method, setting: Setting) -> Predictor:
-    if not method.former_effects or setting.collection.metadata is not None:
-        return Hierarchical(setting)
-    told = json.loads(_FORMER.read_text(encoding="utf-8"))[f"{scale_kind(setting.scale)} none"]
-    return Hierarchical(setting, HierarchicalPrior.from_dict(told))
+    made = Hierarchical(setting, _prior(method, setting))
+    made.refine_spread = not method.fixed_spread
+    return made
+
+
+def _prior(method: Method, setting: Setting) -> HierarchicalPrior | None:
+    if setting.collection.metadata is not None:
+        return None
+    if method.former_effects:
+        told = json.loads(_FORMER.read_text(encoding="utf-8"))[f"{scale_kind(setting.scale)} none"]
+        return HierarchicalPrior.from_dict(told)
+    if not method.without_kinds:
+        return None
+    shipped = shipped_prior(setting.scale, ())
+    variances = {name: value for name, value in shipped.variances.items() if name not in ("rare", "common")}
+    # One effect of the whole pool takes their place.
+    variances["base"] = (variances["base"][0] + float(np.log(4.0)), variances["base"][1])
+    return replace(shipped, variances=variances)
 
 
 def _estimate(method: Method, setting: Setting, measure: Measure, beliefs: Beliefs) -> Estimates:
@@ -179,17 +166,27 @@ def look_at(
             "crossed": float(said[compared] @ fact[compared]),
             "squared": float(said[compared] @ said[compared]),
         }
+        if is_linearised(measure) and isinstance(campaign.beliefs, CorrelatedBeliefs):
+            row["ideal"] = _ideal_error(setting, measure, campaign.beliefs, truth)
         if problem.draws_sample and problem.verdicts.can_audit(campaign.gains):
             by_design = rank_systems(problem.verdicts.by_design(campaign.beliefs).estimates)
             row["design_half_width"] = float((by_design.high - by_design.low).mean() / 2 / unit)
         yield row
 
 
+def _ideal_error(setting: Setting, measure: Measure, beliefs: CorrelatedBeliefs, truth: Floats) -> float:
+    """Return the relative error of the expected discounted gain of ideal rankings, over all queries."""
+    pooled, lists = over_pool(measure), pooled_lists(setting.collection, setting.scale)
+    assert isinstance(pooled, (nDCG, nRBP))
+    drawn = drawn_ideals(lists, beliefs, pooled, rng=np.random.default_rng(0), samples=_SAMPLES)
+    true = pooled.ideal_of(lists.with_gains(truth[None]))[0, : drawn.shape[1]]
+    return float(drawn.mean() / true.mean() - 1.0)
+
+
 def table(rows: pl.DataFrame) -> pl.DataFrame:
     """Average over campaigns; the slope is that over all differences of all campaigns."""
     averaged = ["pairs", "systems", "bias", "confidence", "accuracy", "half_width", "rmse"]
-    if "design_half_width" in rows.columns:
-        averaged.append("design_half_width")
+    averaged += [name for name in ("ideal", "design_half_width") if name in rows.columns]
     with_errors = ["pairs", "systems", "bias", "accuracy"]
     return rows.group_by("collection", "measure", "method", "share", maintain_order=True).agg(
         pl.len().alias("campaigns"),
@@ -243,7 +240,7 @@ def main() -> None:
         found.write_csv(told.output, float_precision=4)
     shown = ["collection", "measure", "method", "share", "pairs", "systems", "systems_se", "slope", "bias"]
     shown += ["confidence", "accuracy", "accuracy_se", "half_width"]
-    shown += [name for name in ("design_half_width",) if name in found.columns]
+    shown += [name for name in ("ideal", "design_half_width") if name in found.columns]
     with pl.Config(tbl_rows=-1, tbl_cols=-1, float_precision=3, tbl_hide_dataframe_shape=True, tbl_width_chars=180):
         print(found.select(*shown, "missed"))
 

@@ -57,22 +57,28 @@ def state_of(collection: Collection, beliefs, scores=None, **known) -> PolicySta
     )
 
 
-def by_formula(weights, covariance, scores, counts=lambda a, b: True, *, absolute: bool = False) -> np.ndarray:
-    """Go through pairs and items, straight from the docstring."""
+def by_formula(
+    weights, covariance, scores, counts=lambda a, b: True, *, pairs: bool = True, share: float = 0.0
+) -> np.ndarray:
+    """Go through pairs and items, straight from the docstring; `share` is what scores count for beside pairs."""
     priority = np.zeros(len(covariance))
     rows = np.asarray(weights)
     for item in np.flatnonzero(np.diagonal(covariance) > 1e-12):
-        if absolute:
-            priority[item] = sum(
-                (row @ covariance[:, item]) ** 2 / covariance[item, item] / (row @ covariance @ row) for row in rows
-            )
+        of_scores = sum(
+            (row @ covariance[:, item]) ** 2 / covariance[item, item] / (row @ covariance @ row) for row in rows
+        )
+        if not pairs:
+            priority[item] = of_scores
             continue
+        doubts = 0.0
         for a, b in combinations(range(len(rows)), 2):
             apart = rows[a] - rows[b]
             variance = apart @ covariance @ apart
             if counts(a, b) and variance > 1e-15:
                 doubt = norm.cdf(-abs(scores[a] - scores[b]) / np.sqrt(variance))
+                doubts += doubt
                 priority[item] += doubt / variance * (apart @ covariance[:, item]) ** 2 / covariance[item, item]
+        priority[item] += share * doubts * of_scores / len(rows)
     return priority
 
 
@@ -85,10 +91,11 @@ def posterior_covariance(beliefs: CorrelatedBeliefs) -> np.ndarray:
 
 
 CASES = {
-    "variance": {},
+    "variance": {"share": 0.25},
+    "variance:pairs": {},
     "variance:top": {"top": 1},
     "variance:top:2": {"top": 2},
-    "variance:absolute": {"absolute": True},
+    "variance:absolute": {"pairs": False},
 }
 
 
@@ -149,7 +156,7 @@ def test_independent_beliefs_will_do():
     beliefs = from_probabilities(rng.dirichlet(np.ones(3), collection.n_items), scale=BROAD)
     state = state_of(collection, beliefs)
     item = Variance().propose(state, 1, rng).items[0]
-    priority = by_formula(state.weights.toarray(), np.diag(beliefs.variance), state.scores)
+    priority = by_formula(state.weights.toarray(), np.diag(beliefs.variance), state.scores, share=0.25)
     assert priority[item] == pytest.approx(priority.max())
 
 
@@ -205,7 +212,7 @@ def test_grouped_by_query_queries_come_one_after_the_other():
         query = collection.item_query[policy.propose(state, n, np.random.default_rng(0)).items]
         assert np.count_nonzero(np.diff(query)) + 1 == np.unique(query).size
     first = policy.propose(state, 1, np.random.default_rng(0)).items[0]
-    priority = by_formula(state.weights.toarray(), posterior_covariance(state.beliefs), state.scores)
+    priority = by_formula(state.weights.toarray(), posterior_covariance(state.beliefs), state.scores, share=0.25)
     priority[0] = 0
     worth = np.bincount(collection.item_query, priority)
     assert collection.item_query[first] == np.argmax(worth)
@@ -219,7 +226,7 @@ def test_identical_pairs_do_not_count():
     state = state_of(collection, beliefs)
     assert state.identical.sum() == 1
     first = Variance().propose(state, 1, np.random.default_rng(0))
-    priority = by_formula(state.weights.toarray(), posterior_covariance(beliefs), state.scores)
+    priority = by_formula(state.weights.toarray(), posterior_covariance(beliefs), state.scores, share=0.25)
     assert first.priority[0] == pytest.approx(priority.max(), rel=1e-6)
 
 
@@ -230,7 +237,8 @@ def test_identical_pairs_do_not_count():
     ("text", "policy"),
     [
         ("variance", Variance()),
-        ("variance:pairs", Variance()),
+        ("variance:ranking", Variance()),
+        ("variance:pairs", Variance("pairs")),
         ("variance:TOP", Variance("top")),
         ("variance:top:3", Variance("top", 3)),
         ("variance:absolute", Variance("absolute")),
@@ -246,7 +254,7 @@ def test_arguments(text, policy):
 def test_arguments_that_mean_nothing(text):
     said = text.removeprefix("variance")
     with pytest.raises(
-        ParameterError, match=f"variance is followed by :pairs, :top, :top:3 or :absolute, got '{said}'"
+        ParameterError, match=f"variance is followed by nothing, :pairs, :top, :top:3 or :absolute, got '{said}'"
     ):
         make_policy(text)
 
@@ -258,7 +266,7 @@ def test_a_top_of_nobody(count):
 
 
 def test_what_cannot_be_made_or_asked():
-    with pytest.raises(ParameterError, match="the policy variance aims at pairs, top, absolute, got 'best'"):
+    with pytest.raises(ParameterError, match="the policy variance aims at ranking, pairs, top, absolute, got 'best'"):
         Variance("best")
     collection = small_collection(0)
     state = state_of(collection, beliefs_of(collection, {}))

@@ -137,7 +137,8 @@ def test_beliefs_are_those_of_a_dense_normal_distribution():
     beliefs = believed(collection, gains, content)
     model, variances = beliefs.model, beliefs.variances
     kernels = kernels_of(collection, content)
-    spread = item_spread(model.prior_mean)
+    # Noise alone is the items' own here, times the square of their spread.
+    spread = np.sqrt(model.own[:][:, model.components.index("noise")])
     judged = np.flatnonzero(gains >= 0)
     empty = Observations.exact(model, np.arange(0), np.zeros(0))
     others = np.array(

@@ -30,6 +30,7 @@ from earmark.predictors.hierarchical_effects import (
     attribute_component,
     effect_model,
     item_spread,
+    typical_gain,
     usual_effects,
 )
 from earmark.predictors.hierarchical_prior import (
@@ -63,9 +64,10 @@ def test_the_covariance_of_gains_is_that_of_the_formula(duplicate, metadata):
     collection = small_collection(0, duplicate=duplicate, metadata=metadata)
     known = covariates(collection, Setting(collection, FINE).features)
     mean = np.random.default_rng(0).uniform(0.05, 0.95, collection.n_items)
-    model = effect_model(collection, known, mean, effects=usual_effects(tuple(known.groups)))
-    s = np.sqrt(np.maximum(0.05, 4 * mean * (1 - mean)))
-    np.testing.assert_allclose(item_spread(mean), s)
+    typical = np.random.default_rng(1).uniform(0.005, 0.995, collection.n_items)
+    model = effect_model(collection, known, mean, effects=usual_effects(tuple(known.groups)), typical=typical)
+    s = np.sqrt(np.maximum(0.05, 4 * typical * (1 - typical)))
+    np.testing.assert_allclose(item_spread(typical), s)
     slope = 2 * (mean - mean.mean())
     member = (collection.ranks.toarray() > 0).astype(float)
     overlap = member @ member.T
@@ -90,6 +92,8 @@ def test_the_covariance_of_gains_is_that_of_the_formula(duplicate, metadata):
     rare, common = s * (1 - prominence), s * prominence
     expected = {
         "base": np.outer(s, s),
+        "rare": np.outer(rare, rare),
+        "common": np.outer(common, common),
         "slopes": np.outer(slope, slope) + np.outer(s, s) * (values @ values.T),
         "query": np.outer(s, s) * same_query,
         "query slope": np.outer(slope, slope) * same_query,
@@ -109,6 +113,30 @@ def test_the_covariance_of_gains_is_that_of_the_formula(duplicate, metadata):
     for number, component in enumerate(model.components):
         found = Dense(model, empty, np.eye(len(model.components))[number]).covariance
         np.testing.assert_allclose(found, expected[component], atol=1e-7, err_msg=component)
+
+
+def test_the_typical_gain_follows_the_judgments_of_items_like_it():
+    """It is the prior mean moved by the shared effects, less the fewer judgments there are, and never at an end."""
+    collection = small_collection(0, systems=5, queries=6)
+    known = covariates(collection, Setting(collection, FINE).features)
+    prior = shipped_prior(FINE, ()).for_collection(known)
+    model = effect_model(collection, known, prior.mean(known), effects=tuple(prior.variances))
+    variances = np.exp(prior.of_components(model.components).centre)
+    items = np.flatnonzero(np.random.default_rng(0).random(collection.n_items) < 0.5)
+
+    def typical(judged: np.ndarray, value: float) -> np.ndarray:
+        observed = earmark.beliefs.effects.Observations.exact(model, judged, np.full(judged.size, value))
+        return typical_gain(model, observed, variances)
+
+    observed = earmark.beliefs.effects.Observations.exact(model, items, np.zeros(items.size))
+    dense = Dense(model, observed, variances)
+    with_judged = (model.shared * variances[model.shared_component]) @ model.shared[items].T
+    moved = with_judged @ np.linalg.solve(dense.of_observations, -model.prior_mean[items])
+    expected = model.prior_mean + moved * items.size / (items.size + 30)
+    np.testing.assert_allclose(typical(items, 0.0), np.clip(expected, 0.05, 0.95), atol=1e-9)
+    assert np.all(typical(items, 0.0) < model.prior_mean)
+    assert np.all(typical(items, 1.0) > model.prior_mean)
+    assert np.abs(typical(items[:2], 0.0) - model.prior_mean).max() < np.abs(expected - model.prior_mean).max()
 
 
 def test_a_system_entered_twice_shares_all_effects_with_its_twin():

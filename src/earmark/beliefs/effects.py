@@ -287,11 +287,12 @@ class Posterior:
         n_sets, n_shared = len(variances), model.shared.shape[1]
         self._spacing = _spacing(model, variances) if observed.is_exact else None
         # What all queries say about the shared effects: the sums of Z_o^T B Z_o and of Z_o^T B (y_o - m_o).
-        self._information: Floats = np.zeros((n_sets, n_shared, n_shared))
+        # Where nothing is observed, one 0 stands for all of the former, which is large.
+        self._information: Floats = np.zeros((n_sets, n_shared, n_shared) if observed.item.size else ())
         self._score: Floats = np.zeros((n_sets, n_shared))
         reusable: dict[int, Block] = {}
         if previous is not None and self._continues(previous):
-            self._information, self._score = previous._information.copy(), previous._score.copy()
+            self._information, self._score = self._information + previous._information, previous._score.copy()
             reusable = {block.query: block for block in previous.blocks}
         self.blocks: list[Block] = []
         for query, rows in observed.of_queries(model):
@@ -305,8 +306,9 @@ class Posterior:
         for gone in reusable.values():
             assert previous is not None
             self._count(gone, previous.observed, -1.0)
-        prior = np.eye(n_shared) / variances[:, None, model.shared_component]
-        self.shared_covariance = np.asarray(np.linalg.inv(prior + self._information), dtype=np.float64)
+        precision = np.eye(n_shared) / variances[:, None, model.shared_component]
+        precision += self._information
+        self.shared_covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
         self.shared_mean = (self.shared_covariance @ self._score[:, :, None])[:, :, 0]
 
     def _continues(self, previous: Posterior) -> bool:

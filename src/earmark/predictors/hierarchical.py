@@ -7,11 +7,11 @@ of the items that share effects with it. The variances of the effects are estima
 are averaged over the posterior of these variances.
 
 The prior mean of a collection like past ones is refined by the judgments as their number grows, so that it soon
-determines its own mean; that of any other collection says little, and the effects alone correct it. Mean and variances
-are fitted at fixed numbers of judgments (:func:`~earmark.predictors.base.refit_count`), to the judgments made up to
-then; judgments since then condition the posterior but not the variances. Every fit starts from the prior, so beliefs
-depend on the judgments and their order alone; what was computed for earlier judgments is reused only where it gives the
-same result to the bit.
+determines its own mean; that of any other collection says little, and the effects alone correct it. How much items vary
+follows the typical gain of items like them, which the judgments tell as well. Mean, spreads and variances are fitted at
+fixed numbers of judgments (:func:`~earmark.predictors.base.refit_count`), to the judgments made up to then; judgments
+since then condition the posterior but not the fit. Every fit starts from the prior, so beliefs depend on the judgments
+and their order alone; what was computed for earlier judgments is reused only where it gives the same result to the bit.
 
 Where several assessors judged the same items, each answer is an observation of its own: assessors differ in severity,
 and they disagree. The truth is then the mean answer of such assessors, and a judged item keeps some uncertainty.
@@ -32,7 +32,7 @@ from earmark.beliefs.variance_components import FittedVariances, fit_variances
 from earmark.data.arrays import Floats, Ints
 from earmark.predictors.base import PREDICTORS, Predictor, Setting, digest_of, fitted_part
 from earmark.predictors.covariates import covariates
-from earmark.predictors.hierarchical_effects import ASSESSORS, effect_model, item_spread
+from earmark.predictors.hierarchical_effects import ASSESSORS, NOISE, effect_model, typical_gain
 from earmark.predictors.hierarchical_prior import HierarchicalPrior, shipped_prior
 
 DRAWS = 32
@@ -66,8 +66,8 @@ class Hierarchical(Predictor):
     prior : HierarchicalPrior, optional
         Fitted on past collections; by default the one shipped for such a scale and such metadata.
     refine : bool
-        Refine the prior mean by the judgments. Guaranteed estimates do without: there, the prediction of an item
-        must not depend on its own judgment.
+        Refine the prior mean and the spreads by the judgments. Guaranteed estimates do without: there, the prediction
+        of an item must not depend on its own judgment.
     """
 
     name: ClassVar[str] = "hierarchical"
@@ -79,7 +79,8 @@ class Hierarchical(Predictor):
         self._given = prior or shipped_prior(setting.scale, tuple(self.known.groups))
         self.prior = self._given.for_collection(self.known)
         # A standardised prior is made for any collection: its mean says little, and effects alone correct it.
-        self.refine = refine and not self._given.standardised
+        self.refine_mean = refine and not self._given.standardised
+        self.refine_spread = refine
         # Caches: they change how fast predict answers, never what it answers.
         self._last_fit: _Fit | None = None
         self._last: CorrelatedBeliefs | None = None
@@ -112,13 +113,13 @@ class Hierarchical(Predictor):
         return self._last
 
     def for_design(self) -> Predictor:
-        """Return a predictor that leaves the prior mean alone, so that no prediction depends on its own judgment."""
+        """Return a predictor that leaves mean and spreads alone, so that no prediction depends on its own judgment."""
         return Hierarchical(self.setting, self._given, refine=False)
 
     @property
     def version(self) -> str:
         """The version of the model, and the prior it starts from, which is the same for all collections."""
-        return f"1, prior {self._given.name} {digest_of(self._given.to_dict())}"
+        return f"2, prior {self._given.name} {digest_of(self._given.to_dict())}"
 
     def _notes(self, judged: int) -> tuple[str, ...]:
         if judged == 0:
@@ -142,18 +143,26 @@ class Hierarchical(Predictor):
             return last
         judged = np.flatnonzero(judged_gain >= 0)
         prior = self.prior
-        if self.refine:
+        if self.refine_mean:
             prior = prior.refined(self.known, judged, judged_gain[judged] / float(self.setting.scale.top))
-        n_assessors = 0 if answers is None else answers.n_assessors
-        model = effect_model(
-            self.setting.collection,
-            self.known,
-            prior.mean(self.known),
-            effects=tuple(prior.variances),
-            n_assessors=n_assessors,
-        )
-        observed = self._observations(model, judged_gain, answers)
-        fit = _Fit(model, fit_variances(model, observed, prior.of_components(model.components)), judged_gain)
+        mean, n_assessors = prior.mean(self.known), 0 if answers is None else answers.n_assessors
+
+        def model_with(typical: Floats | None) -> tuple[EffectModel, Observations]:
+            model = effect_model(
+                self.setting.collection,
+                self.known,
+                mean,
+                effects=tuple(prior.variances),
+                n_assessors=n_assessors,
+                typical=typical,
+            )
+            return model, self._observations(model, judged_gain, answers)
+
+        model, observed = model_with(None)
+        expected = prior.of_components(model.components)
+        if self.refine_spread and judged.size:
+            model, observed = model_with(typical_gain(model, observed, np.exp(expected.centre)))
+        fit = _Fit(model, fit_variances(model, observed, expected), judged_gain)
         self._last_fit = fit if answers is None else None
         return fit
 
@@ -165,7 +174,7 @@ class Hierarchical(Predictor):
         # Sorted by item and assessor: the order in which answers came in changes nothing.
         order = np.lexsort((answers.gain, answers.assessor, answers.item))
         item = answers.item[order]
-        spread = item_spread(model.prior_mean[item])
+        spread = np.sqrt(model.own[item][:, _index(model, NOISE)])
         shared, extra = model.shared[item].copy(), np.zeros((item.size, len(model.components)))
         first = model.shared.shape[1] - answers.n_assessors
         shared[np.arange(item.size), first + answers.assessor[order]] = spread

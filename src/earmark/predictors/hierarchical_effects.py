@@ -1,22 +1,25 @@
 r"""The effects of the hierarchical predictor: who shares what with whom.
 
-With the prior mean :math:`m_i`, :math:`s_i = \sqrt{\max(.05,\, 4 m_i (1 - m_i))}` (gains near the ends of the scale
-vary less) and the centred prior mean :math:`\tilde m_i = 2 (m_i - \bar m)`, the gain of item i of query q is
+With the prior mean :math:`m_i`, its centred value :math:`\tilde m_i = 2 (m_i - \bar m)` and a spread :math:`s_i`, the
+gain of item i of query q is
 
 .. math::
 
-   y_i = m_i + s_i \Bigl[ & b + x_i^T d + k_i^T g + u_q + (1 - p_i) u'_q + p_i u''_q + \sum_X u_{q,X} + r_{q,i} \\
+   y_i = m_i + s_i \Bigl[ & b + (1 - p_i) b_0 + p_i b_1 + x_i^T d + k_i^T g
+           + u_q + (1 - p_i) u'_q + p_i u''_q + \sum_X u_{q,X} + r_{q,i} \\
          & + w_i^T (a + c_q) + h_i^T (a' + c'_q) + e_i \Bigr] + \tilde m_i \bigl[ b' + v_q + w_i^T f \bigr]
 
 ========================  ==============================================================================================
 component                 effects
 ========================  ==============================================================================================
 ``base``                  :math:`b`, how good the whole pool is
+``rare``                  :math:`b_0`, how good items are that few systems retrieved, at low ranks (b)
+``common``                :math:`b_1`, how good items are that many systems retrieved, at high ranks (b)
 ``slopes``                :math:`b', d`: what standardised covariates :math:`x_i` and the prior mean itself really say
 ``query``                 :math:`u_q`, how hard the query is
 ``query slope``           :math:`v_q`, how well the prior mean orders its items (a)
-``rare in query``         :math:`u'_q`, how good items are that few systems retrieved, at low ranks (b)
-``common in query``       :math:`u''_q`, how good items are that many systems retrieved, at high ranks (b)
+``rare in query``         :math:`u'_q`, the same as ``rare`` for the query (b)
+``common in query``       :math:`u''_q`, the same as ``common`` for the query (b)
 ``system``                :math:`a_s`, how good the system is
 ``system in query``       :math:`c_{qs}`, how good it is for the query
 ``system slope``          :math:`f_s`, how well the prior mean orders what it retrieves (a)
@@ -32,10 +35,16 @@ component                 effects
 
 (a) Where attributes of documents are known (:data:`WITH_ATTRIBUTES`). (b) Where none is (:data:`WITHOUT_ATTRIBUTES`).
 
+Gains near the ends of the scale vary less: :math:`s_i = \sqrt{\max(.05,\, 4 t_i (1 - t_i))}`, where the typical gain
+:math:`t_i` is :math:`m_i` before anything is judged, and later what the effects that all queries share say about such
+items (:func:`typical_gain`).
+
 The prominence of an item is :math:`p_i = \log(1 + \sum_s 1 / \log_2(1 + r_{is})) / \log(1 + S)` for its ranks
-:math:`r_{is}` in the lists of S systems. In a hard query, what one system retrieved is mostly worthless while what all
-retrieved may be as good as elsewhere; one effect of the query for all items would underrate the latter. The weights
-:math:`h_{is}` are :math:`w_{is}` times :math:`1 / \log_2(1 + r_{is})`, centred and scaled over the ranks of a list.
+:math:`r_{is}` in the lists of S systems. What nearly all systems retrieved is good in most collections, while the share
+of good documents among the others differs much. In a hard query, what one system retrieved is mostly worthless while
+what all retrieved may be as good as elsewhere; one effect of the query for all items would underrate the latter. The
+weights :math:`h_{is}` are :math:`w_{is}` times :math:`1 / \log_2(1 + r_{is})`, centred and scaled over the ranks of a
+list.
 
 The weights :math:`w_{is}` are :math:`1/\sqrt{n_i}` for the :math:`n_i` systems that retrieved the item. Systems that
 retrieve the same documents are alike: their effects are correlated as their results overlap, and a system that was
@@ -51,7 +60,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from earmark.beliefs.effects import EffectModel
+from earmark.beliefs.effects import EffectModel, Observations, Posterior
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.predictors.covariates import Covariates
@@ -59,6 +68,8 @@ from earmark.predictors.made_effects import SystemLoadings, made_effects, own_we
 
 GENERAL = (
     "base",
+    "rare",
+    "common",
     "slopes",
     "query",
     "query slope",
@@ -75,6 +86,8 @@ WITH_ATTRIBUTES = ("base", "slopes", "query", "query slope", "system", "system i
 """The effects besides those of attributes, where something is known about documents."""
 WITHOUT_ATTRIBUTES = (
     "base",
+    "rare",
+    "common",
     "slopes",
     "query",
     "rare in query",
@@ -87,8 +100,11 @@ WITHOUT_ATTRIBUTES = (
 )
 """The effects where nothing is known about documents but who retrieved them, and at which rank."""
 ASSESSORS = ("assessor", "disagreement")
+NOISE = "noise"
+"""The component of items alone, which goes into their variance as often as the square of their spread says."""
 CONTENT, LIKENESS = "content", "query × content"
 _LEAST_SPREAD = 0.05
+_DOUBTFUL, _NEAREST_TO_END = 30, 0.05
 
 
 def attribute_component(code: str) -> str:
@@ -108,6 +124,7 @@ def effect_model(
     *,
     effects: Sequence[str] = WITH_ATTRIBUTES,
     n_assessors: int = 0,
+    typical: Floats | None = None,
 ) -> EffectModel:
     """Put together the effects of a collection.
 
@@ -122,6 +139,8 @@ def effect_model(
         Which of the general effects there are; those of attributes, content and assessors follow from the rest.
     n_assessors : int
         How many assessors' answers to the same items there are to tell apart; 0 where judgments are the truth.
+    typical : ndarray of float, shape (items,), 0..1, optional
+        The typical gain of such items, which decides how much they vary; by default the prior mean.
     """
     chosen = tuple(name for name in GENERAL if name in effects)
     components = chosen + tuple(attribute_component(code) for code in known.groups)
@@ -132,7 +151,7 @@ def effect_model(
     components += () if alike is None else (LIKENESS,)
     components += ASSESSORS if n_assessors else ()
     number = {name: index for index, name in enumerate(components)}
-    spread = item_spread(prior_mean)
+    spread = item_spread(prior_mean if typical is None else typical)
     slope = 2.0 * (prior_mean - prior_mean.mean())
     standard = known.standardised
     offsets = np.searchsorted(collection.item_query, np.arange(len(collection.queries) + 1)).astype(np.int64)
@@ -143,6 +162,8 @@ def effect_model(
         (by_system, by_rank), here, tilt = systems.of_items(items), spread[items, None], slope[items, None]
         effects_of_items = {
             "base": here,
+            "rare": here * (1.0 - prominence[items, None]),
+            "common": here * prominence[items, None],
             "slopes": np.column_stack((tilt, here * standard[items])),
             "system": here * by_system,
             "system slope": tilt * by_system,
@@ -174,7 +195,7 @@ def effect_model(
             of += [number[LIKENESS]] * alike.factors[query].shape[1]
         return np.column_stack(columns), np.array(of, dtype=np.int64)
 
-    own = {number["noise"]: spread**2}
+    own = {number[NOISE]: spread**2}
     for code, group in known.groups.items():
         own[number[attribute_component(code)]] = np.where(_alone(group), spread**2, 0.0)
     if alike is not None:
@@ -200,9 +221,28 @@ def effect_model(
     )
 
 
-def item_spread(prior_mean: Floats) -> Floats:
-    """Return how much gains vary about a prior mean, as a multiple of the effects; 1 in the middle of the scale."""
-    return np.asarray(np.sqrt(np.maximum(_LEAST_SPREAD, 4.0 * prior_mean * (1.0 - prior_mean))))
+def item_spread(typical: Floats) -> Floats:
+    """Return how much gains vary about a typical gain, as a multiple of the effects; 1 in the middle of the scale."""
+    return np.asarray(np.sqrt(np.maximum(_LEAST_SPREAD, 4.0 * typical * (1.0 - typical))))
+
+
+def typical_gain(model: EffectModel, observed: Observations, variances: Floats) -> Floats:
+    """Return what the shared effects say about the gain of every item after some observations, shape (items,), 0..1.
+
+    With few observations they say little: :data:`_DOUBTFUL` observations count as much as the prior mean. A typical
+    gain near an end of the scale would leave next to no variance, which few judgments cannot justify either.
+
+    Parameters
+    ----------
+    model : EffectModel
+        With spreads by the prior mean.
+    observed : Observations
+    variances : ndarray of float, shape (components,)
+    """
+    shared = Posterior(model, observed, variances[None]).shared_mean[0] * observed.item.size
+    shared /= observed.item.size + _DOUBTFUL
+    moved = [model.prior_mean[one.items] + model.shared[one.items] @ shared for one in model.stretches]
+    return np.asarray(np.clip(np.concatenate(moved), _NEAREST_TO_END, 1.0 - _NEAREST_TO_END))
 
 
 def item_prominence(collection: Collection) -> Floats:

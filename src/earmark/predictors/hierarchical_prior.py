@@ -47,6 +47,8 @@ USUAL_SPREAD = 0.7
 _RIDGE = 3.0
 # For components that a prior does not know: an attribute or content it never met, assessors.
 _UNKNOWN_VARIANCE, _UNKNOWN_SPREAD = 0.01, 1.0
+# Variances of effects of which a collection has one each.
+_OF_COLLECTION = {"base": 0.005, "rare": 0.005, "common": 0.002, "slopes": 0.002}
 _FEW_LEVELS = 5
 # What a judgment counts for beside what was expected: those of one query say much the same.
 _WORTH_OF_A_JUDGMENT = 0.3
@@ -251,9 +253,9 @@ class JudgedCollection:
 
 
 def usual_doubt(scale: Scale) -> dict[str, float]:
-    """Return variances of ``base`` and ``slopes`` for a new collection of the same kind as those that were fitted."""
+    """Return variances of effects of a whole collection, for a new one of the same kind as those that were fitted."""
     coarseness = COARSENESS[scale_kind(scale)]
-    return {"base": 0.005 * coarseness, "slopes": 0.002 * coarseness}
+    return {name: value * coarseness for name, value in _OF_COLLECTION.items()}
 
 
 def fit_prior(
@@ -269,8 +271,8 @@ def fit_prior(
     name : str
         What to call it.
     fixed : mapping of str to float, optional
-        Variances to take as given; those of ``base`` and ``slopes`` cannot be seen on the collections that the
-        coefficients come from.
+        Variances to take as given, where there are such effects; those of ``base``, ``rare``, ``common`` and
+        ``slopes`` cannot be seen on the collections that the coefficients come from.
 
     Raises
     ------
@@ -293,7 +295,7 @@ def fit_prior(
         for component, value in zip(model.components, _variances(model, one.gains), strict=True):
             peaks.setdefault(component, []).append(value)
     centre = {component: float(np.mean(values)) for component, values in peaks.items()}
-    centre |= {component: float(np.log(value)) for component, value in (fixed or {}).items()}
+    centre |= {name: float(np.log(value)) for name, value in (fixed or {}).items() if name in centre}
     spreads = {component: SPREADS.get(component, USUAL_SPREAD) for component in centre}
     return HierarchicalPrior(
         name,

@@ -31,7 +31,9 @@ from earmark.beliefs.stretches import LARGE
 from earmark.campaign.policies.base import PolicyState
 from earmark.data.arrays import Bools, Floats, Ints
 
-Aim = Literal["pairs", "top", "absolute"]
+Aim = Literal["ranking", "pairs", "top", "absolute"]
+# What the scores themselves count for beside the pairs, where a ranking is the aim.
+_SHARE_OF_SCORES = 0.25
 # A variance this small beside the largest is what rounding left of one that is gone.
 _GONE = 1e-12
 # Priorities that differ by less are meant to be the same.
@@ -52,8 +54,8 @@ class Doubts:
 
     Attributes
     ----------
-    aim : {"pairs", "top", "absolute"}
-        What is to be decided.
+    aim : {"ranking", "pairs", "top", "absolute"}
+        What is to be decided; a ranking is all pairs and, to some extent, the scores themselves.
     scores : ndarray of float, shape (systems,)
     counts : ndarray of bool, shape (pairs,)
         Pairs that nothing can tell apart, or that are no question, take no part.
@@ -86,18 +88,21 @@ class Doubts:
             The largest variance of a score before anything was judged hypothetically.
         """
         own = np.diagonal(covariance)
+        of_scores = np.divide(1.0, own, out=np.zeros(own.size), where=own > _GONE * largest)
         if self.aim == "absolute":
-            return np.diag(np.divide(1.0, own, out=np.zeros(own.size), where=own > _GONE * largest))
+            return np.diag(of_scores)
         a, b = all_pairs(own.size)
         variance = own[a] + own[b] - 2.0 * covariance[a, b]
         there = self.counts & (variance > _GONE * largest)
         apart = np.abs(self.scores[a] - self.scores[b])[there]
-        doubt = np.zeros(a.size)
-        doubt[there] = special.ndtr(-apart / np.sqrt(variance[there])) / variance[there]
+        wrong, doubt = special.ndtr(-apart / np.sqrt(variance[there])), np.zeros(a.size)
+        doubt[there] = wrong / variance[there]
         between = np.zeros_like(covariance)
         between[a, b] = -doubt
         between += between.T
         between[np.diag_indices_from(between)] = -between.sum(axis=1)
+        if self.aim == "ranking":
+            between[np.diag_indices_from(between)] += _SHARE_OF_SCORES * float(wrong.sum()) / own.size * of_scores
         return between
 
 

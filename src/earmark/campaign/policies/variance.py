@@ -7,12 +7,21 @@ variance, what it teaches about other items included. So the priority of an item
 .. math:: \sum_{A<B} \frac{\Phi(-|\Delta_{AB}| / \sqrt{V_{AB}})}{V_{AB}} \cdot
           \frac{Cov(\Delta_{AB}, G_i)^2}{Var[G_i]},
 
-the share of variance it takes off every pair, pairs counting by how doubtful they are. Items of a batch are chosen one
-after the other, each as if those before it had been judged; so no two of them teach the same. On large collections,
-items are chosen among those of highest priority (:mod:`earmark.campaign.policies.greedy`).
+the share of variance it takes off every pair, pairs counting by how doubtful they are. To this comes the share of
+variance that it takes off the scores :math:`S_A` themselves,
+
+.. math:: \frac14 \sum_{A<B} \Phi(-|\Delta_{AB}| / \sqrt{V_{AB}}) \cdot \frac1n \sum_A
+          \frac{Cov(S_A, G_i)^2}{Var[S_A]\, Var[G_i]}
+
+for n systems, so that scores count a quarter as much as pairs. Items that nearly all systems retrieved hardly change
+differences. A policy that looks at pairs alone never judges them, although much of every score depends on them, and the
+model does not learn how good they are. Items of a batch are chosen one after the other, each as if those before it had
+been judged; so no two of them teach the same. On large collections, items are chosen among those of highest priority
+(:mod:`earmark.campaign.policies.greedy`).
 
 ======================  ================================================================================================
-``variance``            all pairs of systems
+``variance``            all pairs of systems, and a quarter as much the scores themselves
+``variance:pairs``      all pairs of systems
 ``variance:top``        pairs of one system of the top and one that is not: which is the best? ``variance:top:3``
 ``variance:absolute``   the scores themselves: the share of variance that goes, summed over systems
 ======================  ================================================================================================
@@ -50,8 +59,8 @@ class Variance(Policy):
 
     Parameters
     ----------
-    aim : {"pairs", "top", "absolute"}
-        What is to be decided.
+    aim : {"ranking", "pairs", "top", "absolute"}
+        What is to be decided; a ranking is all pairs and, to some extent, the scores themselves.
     top : int
         How many systems make the top.
     group_by_query : bool
@@ -60,7 +69,7 @@ class Variance(Policy):
 
     name: ClassVar[str] = "variance"
 
-    aim: Aim = "pairs"
+    aim: Aim = "ranking"
     top: int = 1
     group_by_query: bool = False
 
@@ -73,16 +82,16 @@ class Variance(Policy):
     @property
     def sampled_share(self) -> float:
         """A quarter, where systems are compared: items that the model leaves out are seen too, and it is checked."""
-        return _SAMPLED_SHARE if self.aim == "pairs" else 0.0
+        return _SAMPLED_SHARE if self.aim in ("ranking", "pairs") else 0.0
 
     @classmethod
     def from_arguments(cls, *arguments: str) -> Self:
-        """Read ``pairs``, ``top``, ``top:3`` or ``absolute``."""
-        aim = arguments[0].lower() if arguments else "pairs"
+        """Read ``ranking``, ``pairs``, ``top``, ``top:3`` or ``absolute``."""
+        aim = arguments[0].lower() if arguments else "ranking"
         count = arguments[1] if len(arguments) == 2 and aim == "top" else "1"
         if aim not in get_args(Aim) or len(arguments) > 2 or (len(arguments) == 2 and aim != "top"):
             raise ParameterError(
-                f"{cls.name} is followed by :pairs, :top, :top:3 or :absolute, got ':{':'.join(arguments)}'"
+                f"{cls.name} is followed by nothing, :pairs, :top, :top:3 or :absolute, got ':{':'.join(arguments)}'"
             )
         if not count.isdecimal():
             raise ParameterError(f"the top of a ranking is 1 system or more, got '{count}'")
@@ -110,6 +119,6 @@ class Variance(Policy):
         return Proposal(items, np.minimum.accumulate(priority), np.zeros(wanted, dtype=bool))
 
     def __str__(self) -> str:
-        if self.aim == "pairs":
+        if self.aim == "ranking":
             return self.name
         return f"{self.name}:{self.aim}" + (f":{self.top}" if self.aim == "top" and self.top > 1 else "")
