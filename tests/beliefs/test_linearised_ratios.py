@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import earmark
+from earmark.beliefs import linearised_ratios
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
 from earmark.beliefs.montecarlo import pooled_lists
@@ -78,6 +79,27 @@ def test_moments_are_those_of_the_formula_applied_to_draws(measure: str, judged:
     assert df is not None
     apart = drawn[:, a] - drawn[:, b]
     np.testing.assert_allclose(found.differences.variance * df / (df - 2), apart.var(axis=0), rtol=0.15)
+
+
+def test_the_expected_ideal_may_be_off_where_it_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What that adds to variances is the square of a sum over queries, from the equation of the module."""
+    collection = small_collection(2, systems=5, queries=4)
+    beliefs = beliefs_of(collection, judged=8, scale=SCALE, size=0.02)
+    found = estimate("nDCG@4", collection, beliefs)
+    monkeypatch.setattr(linearised_ratios, "IDEAL_ERROR", 0.0)
+    without = estimate("nDCG@4", collection, beliefs)
+    above, _ = by_query("nDCG@4", collection, beliefs.linear_mean[None])
+    _, of_judged = by_query("nDCG@4", collection, np.where(beliefs.judged, beliefs.judged_gain, 0.0)[None])
+    _, ideal = by_query("nDCG@4", collection, beliefs.draw_with_levels(np.random.default_rng(8), 20_000)[1])
+    expected = ideal.mean(axis=0)
+    error = 0.06 * (above[0] / expected * (1 - of_judged[0] / expected)).mean(axis=1)
+    for ours, plain, more in (
+        (found.scores, without.scores, error),
+        (found.differences, without.differences, error[found.a] - error[found.b]),
+    ):
+        assert ours.df is not None
+        added = (ours.variance - plain.variance) * ours.df / (ours.df - 2)
+        np.testing.assert_allclose(added, more**2, rtol=0.05, atol=1e-7)
 
 
 def test_the_same_lists_do_not_differ() -> None:
