@@ -85,6 +85,7 @@ def estimate_linearised(
     plain = system_weights(collection, numerator_of(estimated), scale=beliefs.scale)
     weights = csr_array(plain.multiply(over_ideal[collection.item_query]))
     expected_gain = beliefs.linear_mean
+    # The part of every query in the mean score: its ratio over the number of queries.
     ratio = _by_query(plain, expected_gain, collection.item_query, n_queries) * over_ideal
     linear = np.concatenate([gains @ weights.T for gains, _ in _chunks(beliefs, again, samples)])
     drawn = linear - (ideal * over_ideal) @ ratio.T
@@ -92,7 +93,7 @@ def estimate_linearised(
     known = np.where(beliefs.certain, beliefs.judged_gain, 0.0)
     judged_ideal = estimated.ideal_of(lists.with_gains(known[None]))[0, :n_queries]
     unknown = 1.0 - np.minimum(judged_ideal * over_ideal, 1.0)
-    error = IDEAL_ERROR * (ratio @ unknown) / n_queries
+    error = IDEAL_ERROR * (ratio @ unknown)
 
     a, b = all_pairs(len(collection.systems))
     of_case, covariance = beliefs.sums(weights)
