@@ -126,12 +126,13 @@ class Choosing:
     Parameters
     ----------
     policy
-        What to judge next: variance, the items that reduce the uncertainty about undecided pairs most (variance:top,
-        about which system is best; variance:absolute, about the scores); proportional, a sample with known
-        probabilities, for --inference design; mtc, the items that separate the most pairs of systems (Urbano and Schedl
-        2013); mtc-undecided, the same among undecided pairs; absolute, the items that the systems' own scores depend on
-        most; random; or balanced, at random, with ten judgments of a system or none: one system is completed before
-        another one is begun (Buckers 2021). When omitted, variance; with --inference design and no audit, proportional.
+        What to judge next: variance, the items that reduce the uncertainty about undecided pairs most, and to some
+        extent that about scores (variance:pairs, about pairs alone; variance:top, about which system is best;
+        variance:absolute, about the scores); proportional, a sample with known probabilities, for --inference design;
+        mtc, the items that separate the most pairs of systems (Urbano and Schedl 2013); mtc-undecided, the same among
+        undecided pairs; absolute, the items that the systems' own scores depend on most; random; or balanced, at
+        random, with ten judgments of a system or none: one system is completed before another one is begun (Buckers
+        2021). When omitted, variance; with --inference design and no audit, proportional.
     audit
         The share of judgments that follow a sample with known probabilities: it corrects the model where the policy
         would not look, and the model can be compared with a guaranteed estimate. When omitted, 0.25 with the policy
