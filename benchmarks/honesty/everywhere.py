@@ -55,6 +55,7 @@ from earmark.predictors.mtc import Uniform
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 MEASURES = {"text": ("AG@10", "DCG@10", "nDCG@10"), "music": ("AG@5", "nDCG@5")}
 TARGETS = {"pairs": (0.93, 0.97), "systems": (0.93, 0.97), "slope": (0.9, 1.1), "bias": (-0.01, 0.01)}
+_COVERAGE = ("pairs", "systems")
 _SAMPLES, _BATCH = 400, 20
 _FORMER = Path(__file__).with_name("former_priors.json")
 
@@ -212,6 +213,33 @@ def misses(found: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(missed=pl.concat_str(marks).str.strip_chars_end())
 
 
+def markdown(found: pl.DataFrame, *, since: float = 0.0, with_bias: bool = True) -> Iterator[str]:
+    """Yield one line of a Markdown table per collection, measure and method, misses in bold.
+
+    The cells are coverage of pairs / systems at every share from `since` on, the slope at the least and at the largest
+    share above 0, and the bias at the two largest.
+    """
+    for (collection, measure, method), part in found.group_by("collection", "measure", "method", maintain_order=True):
+        cells = []
+        for row in part.filter(pl.col("share") >= since).iter_rows(named=True):
+            shown = (_two_digits(row[name], name in row["missed"].replace("!", "").split()) for name in _COVERAGE)
+            cells.append("/".join(shown))
+        slopes = part.filter(pl.col("share") > 0)["slope"]
+        cells.append(f"{_two_digits(slopes[0])} to {_two_digits(slopes[-1])}")
+        if with_bias:
+            late = part.tail(2)
+            text = ", ".join(_two_digits(value) for value in late["bias"])
+            cells.append(f"**{text}**" if late["missed"].str.contains("bias").any() else text)
+        yield f"| {collection}, {measure}, {method} | {' | '.join(cells)} |"
+
+
+def _two_digits(value: float, missed: bool = False) -> str:
+    text = f"{value:.2f}".replace("-", "−")
+    text = text.removeprefix("0") if value >= 0 else text.replace("−0", "−", 1)
+    text = ".00" if text == "−.00" else text
+    return f"**{text}**" if missed else text
+
+
 def main() -> None:
     """Run the study and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -222,6 +250,7 @@ def main() -> None:
     parser.add_argument("--last", type=float, default=SHARES[-1], help="play until this share is judged")
     Helpers.options(parser)
     parser.add_argument("--output", type=Path, help="write the table to this CSV file")
+    parser.add_argument("--markdown", action="store_true", help="print the rows of a Markdown table too")
     told = parser.parse_args()
     tasks = [
         (collection, method, measure, number, told.last)
@@ -243,6 +272,8 @@ def main() -> None:
     shown += [name for name in ("ideal", "design_half_width") if name in found.columns]
     with pl.Config(tbl_rows=-1, tbl_cols=-1, float_precision=3, tbl_hide_dataframe_shape=True, tbl_width_chars=180):
         print(found.select(*shown, "missed"))
+    if told.markdown:
+        print(*markdown(found), sep="\n")
 
 
 if __name__ == "__main__":

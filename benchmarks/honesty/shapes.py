@@ -16,7 +16,7 @@ import polars as pl
 
 import earmark
 from benchmarks.helping import Helpers
-from benchmarks.honesty.everywhere import METHODS, SHARES, look_at, misses, table
+from benchmarks.honesty.everywhere import METHODS, SHARES, look_at, markdown, misses, table
 from benchmarks.honesty.text import text_collection
 from earmark.beliefs.beliefs import item_gains
 from earmark.data.arrays import Floats
@@ -119,6 +119,7 @@ def main() -> None:
     parser.add_argument("--campaigns", type=int, default=20)
     Helpers.options(parser)
     parser.add_argument("--output", type=Path, help="write the table to this CSV file")
+    parser.add_argument("--markdown", action="store_true", help="print the rows of a Markdown table too")
     told = parser.parse_args()
     tasks = [
         (name, policy, measure, number)
@@ -134,6 +135,8 @@ def main() -> None:
     shown = ["collection", "measure", "method", "share", "pairs", "systems", "slope", "bias", "confidence", "accuracy"]
     with pl.Config(tbl_rows=-1, tbl_cols=-1, float_precision=3, tbl_hide_dataframe_shape=True, tbl_width_chars=180):
         print(found.select(*shown, "missed"))
+    if told.markdown:
+        print(*markdown(found, since=SHARES[1], with_bias=False), sep="\n")
 
 
 if __name__ == "__main__":
