@@ -103,8 +103,8 @@ def propose(
     Parameters
     ----------
     runs, judgments, settings
-        As for :func:`rank`; among them ``policy``: ``variance``, ``proportional``, ``mtc``, ``mtc-undecided``,
-        ``absolute``, ``balanced`` or ``random``.
+        As for :func:`rank`; among them ``policy``: ``variance`` (also ``variance:pairs``, ``variance:top`` or
+        ``variance:absolute``), ``proportional``, ``mtc``, ``mtc-undecided``, ``absolute``, ``balanced`` or ``random``.
     n : int
         How many items.
 

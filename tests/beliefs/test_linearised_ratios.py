@@ -7,9 +7,13 @@ import pytest
 
 import earmark
 from earmark.beliefs import linearised_ratios
+from earmark.beliefs.beliefs import item_gains
 from earmark.beliefs.correlated import CorrelatedBeliefs
-from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
+from earmark.beliefs.linearised_ratios import IDEAL_ERROR, IDEAL_EXCESS, estimate_linearised, is_linearised
 from earmark.beliefs.montecarlo import pooled_lists
+from earmark.campaign.campaign import Campaign
+from earmark.campaign.evidence import Answers
+from earmark.campaign.problem import Problem
 from earmark.data.collection import Collection
 from earmark.data.scales import parse_scale
 from effects_drawn import beliefs_of, small_collection
@@ -67,6 +71,9 @@ def test_moments_are_those_of_the_formula_applied_to_draws(measure: str, judged:
     linear, levels = beliefs.draw_with_levels(np.random.default_rng(8), 20_000)
     above, _ = by_query(measure, collection, linear)
     _, ideal = by_query(measure, collection, levels)
+    _, of_judged = by_query(measure, collection, np.where(beliefs.judged, beliefs.judged_gain, 0.0)[None])
+    # The part that judged items do not fix is reduced by what it is usually too large.
+    ideal = of_judged + (1 - IDEAL_EXCESS) * (ideal - of_judged)
     expected = ideal.mean(axis=0)
     ratio = above.mean(axis=0) / expected
     drawn = (ratio + (above - ratio * ideal[:, None]) / expected).mean(axis=2)
@@ -91,8 +98,8 @@ def test_the_expected_ideal_may_be_off_where_it_is_not_judged(monkeypatch: pytes
     above, _ = by_query("nDCG@4", collection, beliefs.linear_mean[None])
     _, of_judged = by_query("nDCG@4", collection, np.where(beliefs.judged, beliefs.judged_gain, 0.0)[None])
     _, ideal = by_query("nDCG@4", collection, beliefs.draw_with_levels(np.random.default_rng(8), 20_000)[1])
-    expected = ideal.mean(axis=0)
-    error = 0.06 * (above[0] / expected * (1 - of_judged[0] / expected)).mean(axis=1)
+    expected = (of_judged + (1 - IDEAL_EXCESS) * (ideal - of_judged)).mean(axis=0)
+    error = IDEAL_ERROR * (above[0] / expected * (1 - of_judged[0] / expected)).mean(axis=1)
     for ours, plain, more in (
         (found.scores, without.scores, error),
         (found.differences, without.differences, error[found.a] - error[found.b]),
@@ -100,6 +107,24 @@ def test_the_expected_ideal_may_be_off_where_it_is_not_judged(monkeypatch: pytes
         assert ours.df is not None
         added = (ours.variance - plain.variance) * ours.df / (ours.df - 2)
         np.testing.assert_allclose(added, more**2, rtol=0.05, atol=1e-7)
+
+
+def test_judged_items_are_judged_whoever_judged_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where several assessors judged everything, nothing is unknown about ideal rankings but what they disagree on."""
+    made = earmark.synthetic_collection(np.random.default_rng(5), systems=4, queries=6, documents=60)
+    problem = Problem.build(made.runs, scale=made.judgments.scale, measure="nDCG@5")
+    truth = item_gains(problem.collection, made.judgments)
+    campaign, rng = Campaign(problem), np.random.default_rng(6)
+    for name in ("Ann", "Bob"):
+        said = np.clip(truth + rng.normal(0, 3, truth.size), 0, problem.scale.top)
+        campaign = campaign.with_answers(Answers(np.arange(truth.size), said, assessor=name))
+    beliefs = campaign.beliefs
+    assert isinstance(beliefs, CorrelatedBeliefs)
+    assert not beliefs.certain.any()
+    found = estimate("nDCG@5", problem.collection, beliefs, samples=100)
+    monkeypatch.setattr(linearised_ratios, "IDEAL_ERROR", 0.0)
+    without = estimate("nDCG@5", problem.collection, beliefs, samples=100)
+    np.testing.assert_allclose(found.scores.variance, without.scores.variance, rtol=0.01)
 
 
 def test_the_same_lists_do_not_differ() -> None:

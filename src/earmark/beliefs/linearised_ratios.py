@@ -14,11 +14,13 @@ from draws in which numerator and ideal belong together. What the first order le
 lists, which is what real collections are like; additive effects are not, and the exact ratio of their draws is too low,
 as it gives queries with poor pools still poorer lists.
 
-The expected ideal depends on how many of a query's items have the highest levels, and so on more than the means and
-covariances that the model is about. On collections that are judged completely it was off by some percent, always in
-the same direction within a collection (:mod:`benchmarks.honesty.everywhere` prints by how much). So the part of it that
-is not known from judged items, a share :math:`\kappa_q = 1 - D_q^{judged} / \hat D_q`, is taken to have a relative
-error with a standard deviation of c = .06 that all queries share, which adds
+The ideal depends on how many of a query's items have the highest levels, and so on more than the means and covariances
+that the model is about. Queries differ in more than their means: in some hardly any item has the highest level, in
+others nearly all good items have it. A model that does not know this expects too much of ideal rankings. On judged
+collections of text and music the part that judged items do not fix, :math:`D_q - D_q^{judged}`, was drawn too large by
+3 to 10% (:mod:`benchmarks.honesty.everywhere` prints the error of the ideal). So every draw of this part is reduced by
+:data:`IDEAL_EXCESS`. What remains is taken as a relative error with the standard deviation c = :data:`IDEAL_ERROR` that
+all queries share; with the share :math:`\kappa_q = 1 - D_q^{judged} / \hat D_q`, it adds
 :math:`\bigl(\frac cQ \sum_q \hat r_{sq} \kappa_q\bigr)^2` to the variance of a score. Differences of systems hardly
 depend on it.
 
@@ -46,8 +48,10 @@ from earmark.data.judged_lists import JudgedLists
 from earmark.measures.base import Measure
 from earmark.measures.graded import nDCG, nRBP
 
-IDEAL_ERROR = 0.06
-"""Standard deviation of the relative error of what is expected of the unjudged part of ideal rankings."""
+IDEAL_EXCESS = 0.05
+"""By how much the unjudged part of ideal rankings is drawn too large, as a share of it."""
+IDEAL_ERROR = 0.04
+"""Standard deviation of the relative error that then remains in the unjudged part of ideal rankings."""
 
 
 def is_linearised(measure: Measure) -> bool:
@@ -90,9 +94,7 @@ def estimate_linearised(
     linear = np.concatenate([gains @ weights.T for gains, _ in _chunks(beliefs, again, samples)])
     drawn = linear - (ideal * over_ideal) @ ratio.T
 
-    known = np.where(beliefs.certain, beliefs.judged_gain, 0.0)
-    judged_ideal = estimated.ideal_of(lists.with_gains(known[None]))[0, :n_queries]
-    unknown = 1.0 - np.minimum(judged_ideal * over_ideal, 1.0)
+    unknown = 1.0 - np.minimum(_judged_ideal(lists, beliefs, estimated) * over_ideal, 1.0)
     error = IDEAL_ERROR * (ratio @ unknown)
 
     a, b = all_pairs(len(collection.systems))
@@ -127,10 +129,17 @@ def drawn_ideals(
     rng : numpy.random.Generator
     samples : int
     """
-    n_queries = beliefs.model.n_queries
-    return np.concatenate(
-        [measure.ideal_of(lists.with_gains(levels))[:, :n_queries] for _, levels in _chunks(beliefs, rng, samples)]
+    judged = _judged_ideal(lists, beliefs, measure)
+    drawn = np.concatenate(
+        [measure.ideal_of(lists.with_gains(levels))[:, : judged.size] for _, levels in _chunks(beliefs, rng, samples)]
     )
+    return drawn - IDEAL_EXCESS * np.maximum(drawn - judged, 0.0)
+
+
+def _judged_ideal(lists: JudgedLists, beliefs: CorrelatedBeliefs, measure: nDCG | nRBP) -> Floats:
+    """Return the discounted gain of every query's ideal ranking if nothing but the judged items were any good."""
+    known = np.where(beliefs.judged, beliefs.mean, 0.0)
+    return measure.ideal_of(lists.with_gains(known[None]))[0, : beliefs.model.n_queries]
 
 
 def _chunks(beliefs: CorrelatedBeliefs, rng: np.random.Generator, samples: int) -> Iterator[tuple[Floats, Floats]]:
@@ -150,7 +159,7 @@ def _by_query(weights: Sparse, gains: Floats, item_query: Ints, n_queries: int) 
 def _moments(mean: Floats, of_case: Floats, variance: Floats, linear: Floats, drawn: Floats, error: Floats) -> Moments:
     """Describe sums whose linear part is known exactly: draws tell by how much the ideal changes the variance.
 
-    To it comes the square of `error`, the standard deviation of what the expected ideal may be off by.
+    The square of `error` is added; `error` is the standard deviation that an error of the expected ideal causes.
     """
     _, scale, df = mixture_moments(of_case, variance)
     more = drawn.var(axis=0, ddof=1) - linear.var(axis=0, ddof=1)

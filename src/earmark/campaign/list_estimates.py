@@ -1,6 +1,6 @@
 """What comparisons of two result lists say of systems: the shares that they win, as tables and in one sentence.
 
-How shares and intervals are made is the matter of :mod:`earmark.campaign.list_campaign`.
+:mod:`earmark.campaign.list_campaign` computes the shares and their intervals.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ class CampaignOptions:
         )
 
     def _estimates(self) -> dict[str, Any]:
-        """Return what problems and settings call alike, of the groups that the command has."""
+        """Return the options that have the same name in `Problem.build` and in the settings."""
         said: dict[str, Any] = {}
         if self.estimating is not None:
             said["samples"] = self.estimating.samples

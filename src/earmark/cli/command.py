@@ -121,8 +121,16 @@ def _offered(group: Any) -> Iterator[tuple[Field[Any], Any]]:
     hints = get_type_hints(group, include_extras=True)
     for field in fields(group):
         kind = hints[field.name]
-        if field.init and (get_origin(kind) is Annotated or is_dataclass(kind)):
+        if not field.init:
+            continue
+        if get_origin(kind) is Annotated or is_dataclass(kind):
             yield field, kind
+        elif not _may_be_none(kind):
+            raise TypeError(f"{group.__name__}.{field.name} is neither an option nor a group of options")
+
+
+def _may_be_none(kind: Any) -> bool:
+    return type(None) in get_args(kind)
 
 
 def _default(field: Field[Any]) -> Any:

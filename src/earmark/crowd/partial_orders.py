@@ -1,7 +1,7 @@
 r"""Partial orders: groups of documents, best first, where what people said does not order single documents.
 
 Average dynamic recall needs for every query groups whose order is reliably known (Typke2006). Here they come from
-rankings by several experts; :mod:`earmark.crowd.preference_groups` makes them of preferences.
+rankings by several experts; :mod:`earmark.crowd.preference_groups` derives them from preferences.
 
 Documents are put in the order of their median ranks (then of their mean ranks). A test on the ranks says which
 documents differ: Wilcoxon's rank sum, as Typke2005 has it; Wilcoxon's signed ranks, which knows that the same experts

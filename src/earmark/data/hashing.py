@@ -39,7 +39,7 @@ def text_keys(texts: pl.Series) -> Keys:
 
 
 class KeyTables:
-    """Finds rows by their keys: tables of rows, each with the keys whose place in the table before it was taken.
+    """Finds rows by their keys in tables; a row whose place in one table is taken goes into the next.
 
     Parameters
     ----------

@@ -113,10 +113,12 @@ def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints
         row_of_result[runs.documents.is_in(truth.elsewhere.implode()).to_numpy() & (of_result >= 0)] = -1
     chunks = runs.documents.get_chunks() if runs.documents.n_chunks() > 1 else [runs.documents]
     starts = np.cumsum([0, *(chunk.len() for chunk in chunks)])[:-1]
+    # Made before the threads start, which would each make it.
+    tables = truth.rows_by_key
 
     def look_up(chunk: pl.Series, start: int) -> None:
         asked = of_result[start : start + chunk.len()]
-        at, row = truth.rows_by_key.find(text_keys(chunk) ^ spread(asked))
+        at, row = tables.find(text_keys(chunk) ^ spread(asked))
         same = (chunk.gather(at) == truth.documents.gather(row)).to_numpy()
         same = same & (truth.query_of_row[row] == asked[at])
         row_of_result[start + at[same]] = row[same]

@@ -101,7 +101,7 @@ WITHOUT_ATTRIBUTES = (
 """The effects where nothing is known about documents but who retrieved them, and at which rank."""
 ASSESSORS = ("assessor", "disagreement")
 NOISE = "noise"
-"""The component of items alone, which goes into their variance as often as the square of their spread says."""
+"""The component of single items; its weight in their variance is the square of their spread."""
 CONTENT, LIKENESS = "content", "query × content"
 _LEAST_SPREAD = 0.05
 _DOUBTFUL, _NEAREST_TO_END = 30, 0.05
@@ -229,8 +229,8 @@ def item_spread(typical: Floats) -> Floats:
 def typical_gain(model: EffectModel, observed: Observations, variances: Floats) -> Floats:
     """Return what the shared effects say about the gain of every item after some observations, shape (items,), 0..1.
 
-    With few observations they say little: :data:`_DOUBTFUL` observations count as much as the prior mean. A typical
-    gain near an end of the scale would leave next to no variance, which few judgments cannot justify either.
+    With few observations they say little: 30 observations count as much as the prior mean. A typical gain near an end
+    of the scale would leave next to no variance, so it is kept between .05 and .95.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ from earmark.data.scales import Scale
 from earmark.errors import InputError, NotConverged, ParameterError
 from earmark.predictors.covariates import Covariates, covariates
 from earmark.predictors.features import FeatureBuilder
-from earmark.predictors.hierarchical_effects import effect_model, usual_effects
+from earmark.predictors.hierarchical_effects import GENERAL, effect_model, usual_effects
 
 INTERCEPT = "1"
 KIND = "earmark hierarchical prior"
@@ -271,14 +271,17 @@ def fit_prior(
     name : str
         What to call it.
     fixed : mapping of str to float, optional
-        Variances to take as given, where there are such effects; those of ``base``, ``rare``, ``common`` and
+        Variances to take as given, where the collections have such effects; those of ``base``, ``rare``, ``common`` and
         ``slopes`` cannot be seen on the collections that the coefficients come from.
 
     Raises
     ------
     ParameterError
-        If nothing is judged, or everything alike.
+        If nothing is judged, or everything alike, or if `fixed` names an effect that does not exist.
     """
+    unknown = sorted(set(fixed or {}) - set(GENERAL))
+    if unknown:
+        raise ParameterError(f"unknown effect '{unknown[0]}': use one of {', '.join(GENERAL)}")
     known = [covariates(one.collection, one.features, one.content) for one in past]
     names = tuple(dict.fromkeys(name for table in known for name in table.names))
     rows = np.concatenate([_columns(table, names)[one.gains >= 0] for table, one in zip(known, past, strict=True)])

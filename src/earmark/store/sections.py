@@ -255,7 +255,7 @@ class Estimates(Section):
     measure: str | None = declare(parsed(parse, 'a measure such as "AG@5"'), None, example='"AG@5"')
     depth: int = declare(whole(1), 20)
     predictor: str = declare(_predictor, "hierarchical")
-    predictor_version: str | None = declare(text, None, example='"hierarchical 1"')
+    predictor_version: str | None = declare(text, None, example='"hierarchical 2, prior ..."')
     policy: str | None = declare(text, None, example='"variance"')
     stop: str = declare(_stop, "mean:0.95")
     margin: float = declare(number(0), 0.0)

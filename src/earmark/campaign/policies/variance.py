@@ -7,8 +7,8 @@ variance, what it teaches about other items included. So the priority of an item
 .. math:: \sum_{A<B} \frac{\Phi(-|\Delta_{AB}| / \sqrt{V_{AB}})}{V_{AB}} \cdot
           \frac{Cov(\Delta_{AB}, G_i)^2}{Var[G_i]},
 
-the share of variance it takes off every pair, pairs counting by how doubtful they are. To this comes the share of
-variance that it takes off the scores :math:`S_A` themselves,
+the share of variance it takes off every pair, pairs counting by how doubtful they are. The share of variance that it
+takes off the scores :math:`S_A` themselves is added,
 
 .. math:: \frac14 \sum_{A<B} \Phi(-|\Delta_{AB}| / \sqrt{V_{AB}}) \cdot \frac1n \sum_A
           \frac{Cov(S_A, G_i)^2}{Var[S_A]\, Var[G_i]}
