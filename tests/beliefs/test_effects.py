@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from earmark.beliefs.effects import Observations, Posterior, prior_covariance
+from earmark.beliefs.effects import Observations, prior_covariance
+from earmark.beliefs.posterior import Posterior
 from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances, without
 
 

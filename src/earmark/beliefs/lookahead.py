@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from earmark.beliefs.effects import Block, Posterior
+from earmark.beliefs.posterior import Block, Posterior
 from earmark.data.arrays import Floats, Ints
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from earmark.beliefs.effects import Posterior
 from earmark.beliefs.lookahead import CorrelatedLookahead, IndependentLookahead, Lookahead, query_covariance
+from earmark.beliefs.posterior import Posterior
 from earmark.beliefs.stretches import LARGE, STRETCH, Columns, Stretch, dense_columns
 from earmark.data.arrays import Floats, Ints
 from earmark.progress import track

@@ -60,7 +60,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from earmark.beliefs.effects import EffectModel, Observations, Posterior
+from earmark.beliefs.effects import EffectModel, Observations
+from earmark.beliefs.posterior import Posterior
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.predictors.covariates import Covariates

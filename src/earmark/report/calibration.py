@@ -25,7 +25,7 @@ import polars as pl
 
 from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
-from earmark.beliefs.effects import Posterior
+from earmark.beliefs.posterior import Posterior
 from earmark.campaign.campaign import Campaign
 from earmark.data.arrays import Floats, Ints
 from earmark.data.scales import Scale
