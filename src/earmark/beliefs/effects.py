@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from earmark.beliefs.stretches import Columns, Stretch, by_column, dense_columns, query_stretches
-from earmark.data.arrays import Floats, Ints
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.progress import track
 
 
@@ -109,6 +109,12 @@ class EffectModel:
             known = self._of_weights[id(weights)] = (weights, prior_covariance(self, weights))
         return known[1]
 
+    @cached_property
+    def size_by_query(self) -> int:
+        """How many numbers the covariances of all queries' gains and the loadings on shared effects are."""
+        within = int(np.square(np.diff(self.offsets)).sum())
+        return within + self.n_items * self.shared.shape[1]
+
     @property
     def n_items(self) -> int:
         """How many items there are."""
@@ -168,6 +174,18 @@ class Observations:
         """Return the queries of which something was said, and which observations are theirs."""
         starts = np.searchsorted(self.item, model.offsets)
         return [(int(q), slice(int(starts[q]), int(starts[q + 1]))) for q in np.flatnonzero(np.diff(starts))]
+
+    def same_queries(self, other: Observations, model: EffectModel) -> Bools:
+        """Tell of which queries two sets of observations say the same, shape (queries,)."""
+        counts, other_counts = (np.diff(np.searchsorted(one.item, model.offsets)) for one in (self, other))
+        same: Bools = counts == other_counts
+        # Where there are as many, the first observation of a query is compared with the first, and so on.
+        mine, theirs = np.repeat(same, counts), np.repeat(same, other_counts)
+        differs = (self.item[mine] != other.item[theirs]) | (self.value[mine] != other.value[theirs])
+        differs |= np.any(self.shared[mine] != other.shared[theirs], axis=1)
+        query = np.repeat(np.arange(same.size), counts)[mine]
+        same[query[differs]] = False
+        return same
 
 
 def prior_covariance(model: EffectModel, weights: Columns) -> tuple[Floats, Floats]:

@@ -12,93 +12,17 @@ is the posterior of :math:`g`, and every item has the mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
+from earmark.beliefs.blocks import Block, given_observations, observed_block
 from earmark.beliefs.effects import EffectModel, Observations
+from earmark.beliefs.exact_sums import ExactSum, spacing_for
 from earmark.beliefs.stretches import LARGE, Columns, Stretch, dense_columns
 from earmark.data.arrays import Floats, Ints
 from earmark.progress import track
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """One query's observations under several sets of variances.
-
-    Attributes
-    ----------
-    query : int
-    rows : slice
-        Which observations.
-    items : ndarray of int, shape (rows,)
-        Within the query.
-    scaled : ndarray of float, shape (sets, rows, local effects)
-        Design of the observed items, times the variances of the local effects.
-    own : ndarray of float, shape (sets, rows)
-        Variance of the observed items' own effects.
-    inverse : ndarray of float, shape (sets, rows, rows)
-        :math:`B`.
-    solved : ndarray of float, shape (sets, rows, 1 + shared effects)
-        :math:`B (y_o - m_o)` and :math:`B Z_o`.
-    """
-
-    query: int
-    rows: slice
-    items: Ints
-    scaled: Floats
-    own: Floats
-    inverse: Floats
-    solved: Floats
-
-    def covariance_with(self, design: Floats, own_weight: Floats) -> Floats:
-        """Return the covariance of weighted sums of the query's gains with the observed gains, given shared effects.
-
-        Parameters
-        ----------
-        design : ndarray of float, shape (sums, local effects)
-            Weights times the design of the query's items.
-        own_weight : ndarray of float, shape (sums, rows)
-            The weights of the observed items.
-
-        Returns
-        -------
-        ndarray of float, shape (sets, rows, sums)
-        """
-        return np.asarray(self.scaled @ design.T + self.own[:, :, None] * own_weight.T)
-
-
-def observed_covariance(
-    model: EffectModel, observed: Observations, query: int, rows: slice, variances: Floats
-) -> tuple[Ints, Floats, Floats, Floats]:
-    """Return the covariance of one query's observations given the shared effects, and its parts.
-
-    Parameters
-    ----------
-    variances : ndarray of float, shape (sets, components)
-
-    Returns
-    -------
-    items : ndarray of int, shape (rows,)
-        Within the query.
-    scaled : ndarray of float, shape (sets, rows, local effects)
-    own : ndarray of float, shape (sets, rows)
-    covariance : ndarray of float, shape (sets, rows, rows)
-    """
-    item = observed.item[rows]
-    within = item - model.offsets[query]
-    design = model.local[query][within]
-    scaled = design * variances[:, None, model.local_component[query]]
-    own = variances @ model.own[item].T
-    covariance = scaled @ design.T
-    diagonal = np.arange(item.size)
-    if observed.is_exact:
-        covariance[:, diagonal, diagonal] += own
-    else:
-        covariance += own[:, :, None] * (item[:, None] == item)
-        covariance[:, diagonal, diagonal] += variances @ observed.extra[rows].T
-    return within, scaled, own, covariance
 
 
 class Posterior:
@@ -117,6 +41,9 @@ class Posterior:
     Attributes
     ----------
     blocks : list of Block
+        One per query of which something was said.
+    rows : dict of int to slice
+        Which observations are of such a query.
     shared_mean : ndarray of float, shape (sets, shared effects)
         :math:`\hat g`.
     shared_covariance : ndarray of float, shape (sets, shared effects, shared effects)
@@ -129,60 +56,57 @@ class Posterior:
         self.model = model
         self.observed = observed
         self.variances = variances
+        before = previous if previous is not None and self._continues(previous) else None
+        bound = _information_bound(model, observed, variances) if before is None else before._bound
+        self._bound: Floats | None = bound
+        self.rows = dict(observed.of_queries(model))
+        self._take_blocks(before)
         n_sets, n_shared = len(variances), model.shared.shape[1]
-        self._spacing = _spacing(model, variances) if observed.is_exact else None
-        # What all queries say about the shared effects: the sums of Z_o^T B Z_o and of Z_o^T B (y_o - m_o).
-        # Where nothing is observed, one 0 stands for all of the former, which is large.
-        self._information: Floats = np.zeros((n_sets, n_shared, n_shared) if observed.item.size else ())
-        self._score: Floats = np.zeros((n_sets, n_shared))
-        reusable: dict[int, Block] = {}
-        if previous is not None and self._continues(previous):
-            self._information, self._score = self._information + previous._information, previous._score.copy()
-            reusable = {block.query: block for block in previous.blocks}
-        self.blocks: list[Block] = []
-        for query, rows in observed.of_queries(model):
-            old = reusable.get(query)
-            if old is not None and previous is not None and _same(previous.observed, old.rows, observed, rows):
-                block = replace(reusable.pop(query), rows=rows)
-            else:
-                block = self._block(query, rows)
-                self._count(block, observed, 1.0)
-            self.blocks.append(block)
-        for gone in reusable.values():
-            assert previous is not None
-            self._count(gone, previous.observed, -1.0)
-        precision = np.eye(n_shared) / variances[:, None, model.shared_component]
-        precision += self._information
+        # What all queries say about the shared effects.
+        spacing = None if self._bound is None else spacing_for(self._bound)[:, None, None]
+        nothing = ExactSum((n_sets, n_shared, 1 + n_shared), spacing)
+        known = None if before is None else before._told
+        self._told: ExactSum = self._updated(nothing, known, lambda block: block.told)
+        # What queries explain of weighted sums of gains, for the weights that were last asked for.
+        self._explained: tuple[Columns, ExactSum] | None = None
+        self._explained_before = None if before is None else before._explained
+        told = self._told.value
+        precision = np.eye(n_shared) / variances[:, None, model.shared_component] + told[:, :, 1:]
         self.shared_covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
-        self.shared_mean = (self.shared_covariance @ self._score[:, :, None])[:, :, 0]
+        self.shared_mean = (self.shared_covariance @ told[:, :, :1])[:, :, 0]
 
     def _continues(self, previous: Posterior) -> bool:
         """Tell whether parts of another posterior can be used here without any change of the result."""
         return (
-            self._spacing is not None
-            and previous._spacing is not None
+            previous._bound is not None
+            and self.observed.is_exact
             and previous.model is self.model
             and np.array_equal(previous.variances, self.variances)
         )
 
-    def _count(self, block: Block, observed: Observations, sign: float) -> None:
-        """Add what a query says about the shared effects, or subtract it again."""
-        shared = observed.shared[block.rows]
-        information, score = shared.T @ block.solved[:, :, 1:], block.solved[:, :, 0] @ shared
-        if self._spacing is not None:
-            spacing = self._spacing[:, None]
-            score = np.rint(score / spacing) * spacing
-            information = np.rint(information / spacing[:, None]) * spacing[:, None]
-        self._information += sign * information
-        self._score += sign * score
+    def _take_blocks(self, before: Posterior | None) -> None:
+        """Take blocks of which nothing new is said from an earlier posterior, and make the others."""
+        kept: dict[int, Block] = {}
+        self._of_query: dict[int, tuple[Floats, Floats]] = {}
+        if before is not None:
+            same = self.observed.same_queries(before.observed, self.model)
+            kept = {block.query: block for block in before.blocks if same[block.query]}
+            self._of_query = {query: found for query, found in before._of_query.items() if same[query]}
+        self.blocks: list[Block] = [
+            kept[query] if query in kept else observed_block(self.model, self.observed, query, rows, self.variances)
+            for query, rows in self.rows.items()
+        ]
+        self._fresh = [block for block in self.blocks if block.query not in kept]
+        self._gone = [] if before is None else [block for block in before.blocks if block.query not in kept]
 
-    def _block(self, query: int, rows: slice) -> Block:
-        observed = self.observed
-        within, scaled, own, covariance = observed_covariance(self.model, observed, query, rows, self.variances)
-        inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-        residual = observed.value[rows] - self.model.prior_mean[observed.item[rows]]
-        solved = inverse @ np.column_stack((residual, observed.shared[rows]))
-        return Block(query, rows, within, scaled, own, inverse, solved)
+    def _updated(self, nothing: ExactSum, before: ExactSum | None, part: Callable[[Block], Floats]) -> ExactSum:
+        """Add up the parts of all queries, or bring an earlier sum up to date, which gives the same."""
+        total = nothing if before is None else before.copy()
+        for block in self.blocks if before is None else self._fresh:
+            total.add(part(block))
+        for block in () if before is None else self._gone:
+            total.subtract(part(block))
+        return total
 
     def explained(self, block: Block) -> Floats:
         r"""Return :math:`B (y_o - m_o - Z_o \hat g)`, shape (sets, rows)."""
@@ -264,18 +188,51 @@ class Posterior:
         covariance : ndarray of float, shape (sets, sums, sums)
         loadings : ndarray of float, shape (sets, sums, shared effects)
         """
-        model = self.model
-        of_components, loadings = model.prior_covariance(weights)
-        shared = np.repeat(loadings[None], len(self.variances), axis=0)
-        covariance = np.einsum("sk,kab->sab", self.variances, of_components)
-        for block in self.blocks:
-            here = dense_columns(weights, model.items_of(block.query))
-            with_observed = block.covariance_with(here @ model.local[block.query], here[:, block.items])
-            across = with_observed.transpose(0, 2, 1)
-            covariance -= across @ (block.inverse @ with_observed)
-            shared -= across @ block.solved[:, :, 1:]
+        of_components, loadings = self.model.prior_covariance(weights)
+        prior = np.einsum("sk,kab->sab", self.variances, of_components)
+        explained = self._explained_of(weights, prior)
+        shared: Floats = loadings - explained[..., len(loadings) :]
+        covariance: Floats = prior - explained[..., : len(loadings)]
         covariance += shared @ self.shared_covariance @ shared.transpose(0, 2, 1)
         return covariance, shared
+
+    def _explained_of(self, weights: Columns, prior: Floats) -> Floats:
+        """Return the sum over queries of what they explain: see :meth:`Block.explained_of`."""
+        n_sums, n_shared, spacing = weights.shape[0], self.model.shared.shape[1], None
+        if self._bound is not None:
+            # What is explained is less than what there is, and a covariance is bounded by the two variances.
+            most = np.einsum("saa->sa", prior).max(axis=1, initial=0.0)
+            bounds = np.repeat((most, np.sqrt(most * self._bound)), (n_sums, n_shared), axis=0).T
+            spacing = spacing_for(bounds)[:, None, :]
+
+        def part(block: Block) -> Floats:
+            here = dense_columns(weights, self.model.items_of(block.query))
+            return block.explained_of(here, self.model.local[block.query])
+
+        known, nothing = self._explained_before, ExactSum((len(prior), n_sums, n_sums + n_shared), spacing)
+        before = known[1] if known is not None and known[0] is weights else None
+        explained = self._updated(nothing, before, part)
+        self._explained = weights, explained
+        return explained.value
+
+    def of_query(self, query: int) -> tuple[Floats, Floats]:
+        """Return the covariance of one query's gains given the shared effects, and their loadings on these.
+
+        Both are given the observations and the first set of variances; they are remembered and must not be changed.
+
+        Returns
+        -------
+        covariance : ndarray of float, shape (items of the query, items of the query)
+        loadings : ndarray of float, shape (items of the query, shared effects)
+        """
+        found = self._of_query.get(query)
+        if found is None:
+            first = int(np.searchsorted(self._block_queries, query))
+            block = self.blocks[first] if query in self.rows else None
+            found = given_observations(self.model, self.variances[0], query, block, exact=self.observed.is_exact)
+            if self.model.size_by_query <= LARGE:
+                self._of_query[query] = found
+        return found
 
     def leave_one_out(self) -> Floats:
         r"""Predict the gain of every observed item from what was said about all others, shape (sets, observations).
@@ -288,17 +245,18 @@ class Posterior:
         for block in self.blocks:
             shared, explained = block.solved[:, :, 1:], self.explained(block)
             through_shared = self.shared_covariance @ shared.transpose(0, 2, 1)
-            item = self.observed.item[block.rows]
+            rows = self.rows[block.query]
+            item = self.observed.item[rows]
             if self.observed.is_exact:
                 precision = np.einsum("soo->so", block.inverse) - np.einsum("sog,sgo->so", shared, through_shared)
-                predicted[:, block.rows] = self.observed.value[block.rows] - explained / precision
+                predicted[:, rows] = self.observed.value[rows] - explained / precision
                 continue
             same = (item[:, None] == item).astype(np.float64)
             precision = (block.inverse - shared @ through_shared) * same
             local = block.covariance_with(self.model.local[block.query][block.items], same)
             told = local @ block.inverse + (self.model.shared[item] - local @ shared) @ through_shared
             taken = (told * same) @ np.linalg.solve(precision, explained[:, :, None])
-            predicted[:, block.rows] = self.mean[:, item] - taken[:, :, 0]
+            predicted[:, rows] = self.mean[:, item] - taken[:, :, 0]
         return predicted
 
     def draw(self, rng: np.random.Generator, which: int, n: int) -> Floats:
@@ -335,7 +293,7 @@ class Posterior:
             local = effects @ model.local[query].T
             block = blocks.get(query)
             if block is not None:
-                rows, told = block.rows, np.unique(block.items)
+                rows, told = self.rows[query], np.unique(block.items)
                 own_here = own[:, items]
                 local[:, told] += own_here[:, told]
                 own_here[:, told] = 0.0
@@ -350,32 +308,21 @@ class Posterior:
         return common, own
 
 
-def _spacing(model: EffectModel, variances: Floats) -> Floats | None:
-    r"""Return the power of two that sums over queries are rounded to for every set of variances, shape (sets,).
+def _information_bound(model: EffectModel, observed: Observations, variances: Floats) -> Floats | None:
+    """Return a bound of all sums of what queries say about shared effects, for every set of variances, shape (sets,).
 
-    Multiples of a common power of two are added and subtracted without any rounding error as long as all sums stay
-    below :math:`2^{53}` times that power. So the sum over all queries does not depend on the order in which they came
-    to be judged, and a query's part can be replaced by another. The sums are bounded, as :math:`B` is no larger than 1
-    over the smallest variance of an item's own effect. None where that bound is not finite.
+    :math:`B` is no larger than 1 over the smallest variance of an item's own effect. None where that is not finite, or
+    where what was said is not the truth.
     """
+    if not observed.is_exact:
+        return None
     own = np.full(len(variances), np.inf)
     for stretch in model.stretches:
         own = np.minimum(own, (variances @ model.own[stretch.items].T).min(axis=1, initial=np.inf))
     largest = model.largest_loading
     squared = float(np.square(model.shared[:]).max(initial=0.0)) if largest is None else largest**2
     size = max(1.0, squared) * max(model.n_items, 1)
-    if not np.all(own > 0) or not np.all(np.isfinite(size / own)):
-        return None
-    return np.asarray(np.exp2(np.ceil(np.log2(size / own)) - 51.0))
-
-
-def _same(one: Observations, rows: slice, other: Observations, other_rows: slice) -> bool:
-    """Tell whether two stretches of observations say the same."""
-    return (
-        np.array_equal(one.item[rows], other.item[other_rows])
-        and np.array_equal(one.value[rows], other.value[other_rows])
-        and np.array_equal(one.shared[rows], other.shared[other_rows])
-    )
+    return size / own if np.all(own > 0) and np.all(np.isfinite(size / own)) else None
 
 
 def _add_to(rows: Floats, columns: Ints, values: Floats) -> None:

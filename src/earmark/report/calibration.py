@@ -171,7 +171,8 @@ def _left_out_effects(posterior: Posterior) -> tuple[Ints, Floats, Floats, Float
     observed = posterior.observed
     parts = []
     for block in posterior.blocks:
-        value, of = observed.value[block.rows], observed.item[block.rows]
+        rows = posterior.rows[block.query]
+        value, of = observed.value[rows], observed.item[rows]
         shared = block.solved[0, :, 1:]
         precision = block.inverse[0] - shared @ posterior.shared_covariance[0] @ shared.T
         explained = posterior.explained(block)[0]
