@@ -19,20 +19,21 @@ def test_neither_order_nor_what_was_taken_again_changes_a_bit(seed):
     spacing = spacing_for(np.abs(parts).sum(axis=0))
     straight, winding = ExactSum((3, 4), spacing), ExactSum((3, 4), spacing)
     for part in parts[:20]:
-        straight.add(part)
+        straight.add(part / spacing)
     for part in parts[::-1]:
-        winding.add(part)
+        winding.add(part / spacing)
     for part in parts[20:]:
-        winding.subtract(part)
+        winding.subtract(part / spacing)
     assert winding.value.tobytes() == straight.value.tobytes()
     np.testing.assert_allclose(straight.value, parts[:20].sum(axis=0), atol=1e-12)
 
 
 def test_a_copy_goes_on_by_itself():
-    total = ExactSum((2,), spacing_for(np.ones(2)))
-    total.add(np.array([0.25, 0.5]))
+    spacing = spacing_for(np.ones(2))
+    total = ExactSum((2,), spacing)
+    total.add(np.array([0.25, 0.5]) / spacing)
     other = total.copy()
-    other.add(np.array([0.25, 0.25]))
+    other.add(np.array([0.25, 0.25]) / spacing)
     assert total.value.tolist() == [0.25, 0.5]
     assert other.value.tolist() == [0.5, 0.75]
 

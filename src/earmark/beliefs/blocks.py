@@ -60,18 +60,33 @@ class Block:
         """
         return np.asarray(self.scaled @ design.T + self.own[:, :, None] * own_weight.T)
 
-    @property
-    def told(self) -> Floats:
-        r"""What the query says about the shared effects: :math:`Z_o^T B (y_o - m_o)` and :math:`Z_o^T B Z_o`."""
-        return np.asarray(self.shared.T @ self.solved)
+    def told(self, unit: Floats) -> Floats:
+        r"""Return what the query says about the shared effects: :math:`Z_o^T B (y_o - m_o)` and :math:`Z_o^T B Z_o`.
 
-    def explained_of(self, weights: Floats, design: Floats) -> Floats:
+        Parameters
+        ----------
+        unit : ndarray of float, shape (sets, 1 + shared effects) or one that broadcasts to it
+            Powers of two in units of which to return it.
+
+        Returns
+        -------
+        ndarray of float, shape (shared effects, sets, 1 + shared effects)
+        """
+        right = self.solved / unit[:, None]
+        n_sets, n_rows, n_columns = right.shape
+        # One product of matrices for all sets; `@` would be slow where there is one row.
+        told = np.dot(self.shared.T, right.transpose(1, 0, 2).reshape(n_rows, n_sets * n_columns))
+        return np.asarray(told).reshape(-1, n_sets, n_columns)
+
+    def explained(self, weights: Floats, design: Floats, unit: Floats) -> Floats:
         r"""Return what the query explains of weighted sums of its gains.
 
         Parameters
         ----------
         weights : ndarray of float, shape (sums, items of the query)
         design : ndarray of float, shape (items of the query, local effects)
+        unit : ndarray of float, shape (sets, sums + shared effects) or one that broadcasts to it
+            Powers of two in units of which to return it.
 
         Returns
         -------
@@ -80,6 +95,7 @@ class Block:
         """
         with_observed = self.covariance_with(weights @ design, weights[:, self.items])
         right = np.concatenate((self.inverse @ with_observed, self.solved[:, :, 1:]), axis=2)
+        right /= unit[:, None]
         return np.asarray(with_observed.transpose(0, 2, 1) @ right)
 
 
@@ -101,12 +117,12 @@ def observed_block(model: EffectModel, observed: Observations, query: int, rows:
     scaled = design * variances[:, None, model.local_component[query]]
     own = variances @ model.own[item].T
     covariance = scaled @ design.T
-    diagonal = np.arange(item.size)
+    diagonal = np.einsum("soo->so", covariance)
     if observed.is_exact:
-        covariance[:, diagonal, diagonal] += own
+        diagonal += own
     else:
         covariance += own[:, :, None] * (item[:, None] == item)
-        covariance[:, diagonal, diagonal] += variances @ observed.extra[rows].T
+        diagonal += variances @ observed.extra[rows].T
     inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
     solved = inverse @ np.column_stack((observed.value[rows] - model.prior_mean[item], shared))
     return Block(query, within, shared, scaled, own, inverse, solved)
@@ -134,13 +150,12 @@ def given_observations(
     """
     design, items = model.local[query], model.items_of(query)
     covariance: Floats = (design * variances[model.local_component[query]]) @ design.T
-    covariance[np.diag_indices_from(covariance)] += model.own[items] @ variances
+    np.einsum("ii->i", covariance)[:] += model.own[items] @ variances
     loadings: Floats = model.shared[items]
     if block is None:
         return covariance, loadings
-    # Several answers about one item share the item's own effect.
     observed = block.scaled[0] @ design.T
-    np.add.at(observed, (np.arange(block.items.size), block.items), block.own[0])
+    observed[np.arange(block.items.size), block.items] += block.own[0]
     covariance -= observed.T @ block.inverse[0] @ observed
     loadings = loadings - observed.T @ block.solved[0, :, 1:]
     if exact:

@@ -203,13 +203,14 @@ def prior_covariance(model: EffectModel, weights: Columns) -> tuple[Floats, Floa
     for stretch in track(model.stretches, "covariances of scores"):
         of_stretch = dense_columns(weights, stretch.items)
         loadings += of_stretch @ model.shared[stretch.items]
-        for query in stretch.queries:
-            items = model.items_of(query)
-            here = of_stretch[:, items.start - stretch.items.start : items.stop - stretch.items.start]
-            here, of = here @ model.local[query], model.local_component[query]
-            for component in np.unique(of):
-                part = here[:, of == component]
-                covariance[component] += part @ part.T
+        first, queries = stretch.items.start, stretch.queries
+        within = [slice(model.offsets[query] - first, model.offsets[query + 1] - first) for query in queries]
+        local = [of_stretch[:, here] @ model.local[query] for query, here in zip(queries, within, strict=True)]
+        of_effects = np.concatenate(local, axis=1)
+        effect_component = np.concatenate([model.local_component[query] for query in queries])
+        for component in np.unique(effect_component):
+            part = of_effects[:, effect_component == component]
+            covariance[component] += part @ part.T
         own = model.own[stretch.items]
         for component in np.flatnonzero(own.any(axis=0)):
             covariance[component] += (of_stretch * own[:, component]) @ of_stretch.T

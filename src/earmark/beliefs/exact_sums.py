@@ -28,7 +28,8 @@ class ExactSum:
     shape : tuple of int
         Of the arrays.
     spacing : ndarray of float or None
-        Powers of two that broadcast to that shape; None for an ordinary sum with ordinary rounding errors.
+        Powers of two that broadcast to that shape, in units of which arrays are added; None for an ordinary sum with
+        ordinary rounding errors, in units of 1.
     """
 
     def __init__(self, shape: tuple[int, ...], spacing: Floats | None) -> None:
@@ -48,20 +49,21 @@ class ExactSum:
         one._units = None if self._units is None else self._units.copy()
         return one
 
-    def add(self, values: Floats) -> None:
-        """Add an array."""
-        units = self._rounded(values)
+    def add(self, units: Floats) -> None:
+        """Add an array, which is rounded in place."""
+        self._round(units)
         if self._units is None:
             # Plus 0, so that no sum is -0 or 0 as it came about.
             self._units = units + 0.0
         else:
             self._units += units
 
-    def subtract(self, values: Floats) -> None:
-        """Take an array that was added before."""
+    def subtract(self, units: Floats) -> None:
+        """Take an array that was added before, which is rounded in place."""
         assert self._units is not None
-        self._units -= self._rounded(values)
+        self._round(units)
+        self._units -= units
 
-    def _rounded(self, values: Floats) -> Floats:
-        # Dividing by a power of two is exact, and so is multiplying by its inverse, which is faster.
-        return values if self._spacing is None else np.rint(values * (1.0 / self._spacing))
+    def _round(self, units: Floats) -> None:
+        if self._spacing is not None:
+            np.rint(units, out=units)

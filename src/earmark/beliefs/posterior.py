@@ -63,14 +63,15 @@ class Posterior:
         self._take_blocks(before)
         n_sets, n_shared = len(variances), model.shared.shape[1]
         # What all queries say about the shared effects.
-        spacing = None if self._bound is None else spacing_for(self._bound)[:, None, None]
-        nothing = ExactSum((n_sets, n_shared, 1 + n_shared), spacing)
+        spacing = None if bound is None else spacing_for(bound)[:, None]
+        unit = np.ones((1, 1)) if spacing is None else spacing
+        nothing = ExactSum((n_shared, n_sets, 1 + n_shared), spacing)
         known = None if before is None else before._told
-        self._told: ExactSum = self._updated(nothing, known, lambda block: block.told)
+        self._told: ExactSum = self._updated(nothing, known, lambda block: block.told(unit))
         # What queries explain of weighted sums of gains, for the weights that were last asked for.
         self._explained: tuple[Columns, ExactSum] | None = None
         self._explained_before = None if before is None else before._explained
-        told = self._told.value
+        told = self._told.value.transpose(1, 0, 2)
         precision = np.eye(n_shared) / variances[:, None, model.shared_component] + told[:, :, 1:]
         self.shared_covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
         self.shared_mean = (self.shared_covariance @ told[:, :, :1])[:, :, 0]
@@ -146,7 +147,10 @@ class Posterior:
             explained = self.explained(block)
             effects = (explained[:, None, :] @ block.scaled)[:, 0]
             here += effects @ model.local[block.query].T
-            _add_to(here, block.items, block.own * explained)
+            if self.observed.is_exact:
+                here[:, block.items] += block.own * explained
+            else:
+                _add_to(here, block.items, block.own * explained)
         return mean
 
     def _blocks_of(self, stretch: Stretch) -> list[Block]:
@@ -197,17 +201,19 @@ class Posterior:
         return covariance, shared
 
     def _explained_of(self, weights: Columns, prior: Floats) -> Floats:
-        """Return the sum over queries of what they explain: see :meth:`Block.explained_of`."""
-        n_sums, n_shared, spacing = weights.shape[0], self.model.shared.shape[1], None
+        """Return the sum over queries of what they explain: see :meth:`~earmark.beliefs.blocks.Block.explained`."""
+        n_sums, n_shared = weights.shape[0], self.model.shared.shape[1]
+        spacing, unit = None, np.ones((1, 1))
         if self._bound is not None:
             # What is explained is less than what there is, and a covariance is bounded by the two variances.
             most = np.einsum("saa->sa", prior).max(axis=1, initial=0.0)
             bounds = np.repeat((most, np.sqrt(most * self._bound)), (n_sums, n_shared), axis=0).T
-            spacing = spacing_for(bounds)[:, None, :]
+            unit = spacing_for(bounds)
+            spacing = unit[:, None]
 
         def part(block: Block) -> Floats:
             here = dense_columns(weights, self.model.items_of(block.query))
-            return block.explained_of(here, self.model.local[block.query])
+            return block.explained(here, self.model.local[block.query], unit)
 
         known, nothing = self._explained_before, ExactSum((len(prior), n_sums, n_sums + n_shared), spacing)
         before = known[1] if known is not None and known[0] is weights else None

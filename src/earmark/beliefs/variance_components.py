@@ -40,6 +40,8 @@ _FAIR_GAIN = 0.1
 _WORTHLESS = 1e-9
 # Draws of log-variances stay within this many units of the peak: beyond, the normal approximation means nothing.
 _FARTHEST_DRAW = 4.0
+# Queries with up to so many observations are put together: with fewer, calls take longer than arithmetic.
+_SMALL = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +148,8 @@ def stacked(model: EffectModel, observed: Observations) -> list[_Stack]:
     """Put queries with about as many observations together: many small matrices are handled faster at once."""
     groups: dict[int, list[tuple[int, slice]]] = {}
     for query, rows in observed.of_queries(model):
-        groups.setdefault((rows.stop - rows.start - 1).bit_length(), []).append((query, rows))
+        size = max(rows.stop - rows.start, _SMALL)
+        groups.setdefault((size - 1).bit_length(), []).append((query, rows))
     return [_Stack.of(model, observed, queries) for _, queries in sorted(groups.items())]
 
 
