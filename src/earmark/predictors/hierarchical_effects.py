@@ -61,8 +61,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from earmark.beliefs.effects import EffectModel, Observations
-from earmark.beliefs.posterior import Posterior
 from earmark.beliefs.stretches import query_stretches
+from earmark.beliefs.variance_components import shared_effects
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.predictors.covariates import Covariates
@@ -308,8 +308,8 @@ def typical_gain(model: EffectModel, observed: Observations, variances: Floats) 
     observed : Observations
     variances : ndarray of float, shape (components,)
     """
-    shared = Posterior(model, observed, variances[None]).shared_mean[0] * observed.item.size
-    shared /= observed.item.size + _DOUBTFUL
+    n = observed.item.size
+    shared = shared_effects(model, observed, variances) * n / (n + _DOUBTFUL)
     moved = [model.prior_mean[one.items] + model.shared[one.items] @ shared for one in model.stretches]
     return np.asarray(np.clip(np.concatenate(moved), _NEAREST_TO_END, 1.0 - _NEAREST_TO_END))
 
