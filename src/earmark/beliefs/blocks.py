@@ -124,7 +124,8 @@ def observed_block(model: EffectModel, observed: Observations, query: int, rows:
         covariance += own[:, :, None] * (item[:, None] == item)
         diagonal += variances @ observed.extra[rows].T
     inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    solved = inverse @ np.column_stack((observed.value[rows] - model.prior_mean[item], shared))
+    residual = observed.value[rows] - model.prior_mean[item]
+    solved = inverse @ np.concatenate((residual[:, None], shared), axis=1)
     return Block(query, within, shared, scaled, own, inverse, solved)
 
 

@@ -112,7 +112,7 @@ class CorrelatedLookahead(Lookahead):
         self._blocks = [block for block, _ in found]
         self._shared = np.concatenate([loadings for _, loadings in found])
         through_shared = self._shared @ self._shared_covariance
-        own = np.concatenate([np.diagonal(block) for block in self._blocks])
+        own = np.concatenate([block.diagonal() for block in self._blocks])
         self.variance = np.maximum(own + np.einsum("ig,ig->i", through_shared, self._shared), 0.0)
         parts = [weights[:, model.items_of(query)] @ block for query, block in enumerate(self._blocks)]
         self.covariance = np.concatenate(parts, axis=1) + (weights @ through_shared) @ self._shared.T

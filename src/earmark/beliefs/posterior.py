@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import lapack
 
 from earmark.beliefs.blocks import Block, given_observations, observed_block
 from earmark.beliefs.effects import EffectModel, Observations
@@ -73,7 +74,7 @@ class Posterior:
         self._explained_before = None if before is None else before._explained
         told = self._told.value.transpose(1, 0, 2)
         precision = np.eye(n_shared) / variances[:, None, model.shared_component] + told[:, :, 1:]
-        self.shared_covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
+        self.shared_covariance = _inverses(precision)
         self.shared_mean = (self.shared_covariance @ told[:, :, :1])[:, :, 0]
 
     def _continues(self, previous: Posterior) -> bool:
@@ -111,14 +112,21 @@ class Posterior:
 
     def explained(self, block: Block) -> Floats:
         r"""Return :math:`B (y_o - m_o - Z_o \hat g)`, shape (sets, rows)."""
-        left: Floats = block.solved[:, :, 0] - (block.solved[:, :, 1:] @ self.shared_mean[:, :, None])[:, :, 0]
+        left: Floats = (block.solved @ self._less_shared)[:, :, 0]
         return left
+
+    @cached_property
+    def _less_shared(self) -> Floats:
+        """By what solved residuals and designs are multiplied, so that the shared effects are subtracted."""
+        return np.concatenate((np.ones((len(self.variances), 1)), -self.shared_mean), axis=1)[:, :, None]
 
     @cached_property
     def mean(self) -> Floats:
         """The mean of every item's gain as a share of the top gain, shape (sets, items)."""
-        parts = [self._make_mean(stretch) for stretch in self.model.stretches]
-        return np.concatenate(parts, axis=1) if parts else np.zeros((len(self.variances), 0))
+        mean = np.empty((len(self.variances), self.model.n_items))
+        for stretch in self.model.stretches:
+            mean[:, stretch.items] = self._make_mean(stretch)
+        return mean
 
     @cached_property
     def average(self) -> tuple[Floats, Floats]:
@@ -140,17 +148,18 @@ class Posterior:
         prior = model.prior_mean[stretch.items]
         if not self.blocks:
             return np.repeat(prior[None], len(self.variances), axis=0)
-        mean: Floats = prior + self.shared_mean @ model.shared[stretch.items].T
-        for block in self._blocks_of(stretch):
+        mean: Floats = self.shared_mean @ model.shared[stretch.items].T
+        mean += prior
+        blocks = self._blocks_of(stretch)
+        explained = [self.explained(block) for block in blocks]
+        for block, left in zip(blocks, explained, strict=True):
             items = model.items_of(block.query)
             here = mean[:, items.start - stretch.items.start : items.stop - stretch.items.start]
-            explained = self.explained(block)
-            effects = (explained[:, None, :] @ block.scaled)[:, 0]
-            here += effects @ model.local[block.query].T
-            if self.observed.is_exact:
-                here[:, block.items] += block.own * explained
-            else:
-                _add_to(here, block.items, block.own * explained)
+            here += (left[:, None, :] @ block.scaled)[:, 0] @ model.local[block.query].T
+        if blocks:
+            rows = slice(self.rows[blocks[0].query].start, self.rows[blocks[-1].query].stop)
+            own = np.concatenate([block.own for block in blocks], axis=1) * np.concatenate(explained, axis=1)
+            _add_to(mean, self.observed.item[rows] - stretch.items.start, own)
         return mean
 
     def _blocks_of(self, stretch: Stretch) -> list[Block]:
@@ -329,6 +338,17 @@ def _information_bound(model: EffectModel, observed: Observations, variances: Fl
     squared = float(np.square(model.shared[:]).max(initial=0.0)) if largest is None else largest**2
     size = max(1.0, squared) * max(model.n_items, 1)
     return size / own if np.all(own > 0) and np.all(np.isfinite(size / own)) else None
+
+
+def _inverses(matrices: Floats) -> Floats:
+    """Return the inverses of positive definite matrices in two thirds of the time that takes for any matrices."""
+    lower = np.linalg.cholesky(matrices)
+    for one in lower:
+        # In place: what is below the diagonal here is above it for LAPACK, which stores columns.
+        lapack.dpotri(one.T, lower=0, overwrite_c=1)
+    inverses: Floats = lower + lower.transpose(0, 2, 1)
+    np.einsum("sgg->sg", inverses)[:] /= 2.0
+    return inverses
 
 
 def _add_to(rows: Floats, columns: Ints, values: Floats) -> None:

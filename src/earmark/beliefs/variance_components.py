@@ -179,7 +179,8 @@ def shared_effects(model: EffectModel, observed: Observations, variances: Floats
     precision, told = np.diag(1.0 / variances[model.shared_component]), np.zeros(model.shared.shape[1])
     for stack in stacked(model, observed):
         right = np.concatenate((stack.residual[:, :, None], stack.shared), axis=2)
-        solved = _rows(np.linalg.solve(stack.covariance(variances), right))
+        found: Floats = np.linalg.solve(stack.covariance(variances), right).astype(np.float64, copy=False)
+        solved = _rows(found)
         told += _rows(stack.shared).T @ solved[:, 0]
         precision += _rows(stack.shared).T @ solved[:, 1:]
     return np.asarray(np.linalg.solve(precision, told))
