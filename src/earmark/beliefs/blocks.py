@@ -58,7 +58,9 @@ class Block:
         -------
         ndarray of float, shape (sets, rows, sums)
         """
-        return np.asarray(self.scaled @ design.T + self.own[:, :, None] * own_weight.T)
+        n_sets, n_rows, n_local = self.scaled.shape
+        local: Floats = self.scaled.reshape(n_sets * n_rows, n_local) @ design.T
+        return local.reshape(n_sets, n_rows, len(design)) + self.own[:, :, None] * own_weight.T
 
     def told(self, unit: Floats) -> Floats:
         r"""Return what the query says about the shared effects: :math:`Z_o^T B (y_o - m_o)` and :math:`Z_o^T B Z_o`.
@@ -96,7 +98,9 @@ class Block:
         with_observed = self.covariance_with(weights @ design, weights[:, self.items])
         right = np.concatenate((self.inverse @ with_observed, self.solved[:, :, 1:]), axis=2)
         right /= unit[:, None]
-        return np.asarray(with_observed.transpose(0, 2, 1) @ right)
+        left = with_observed.transpose(0, 2, 1)
+        # One row each: `@` is slow for these.
+        return np.asarray(left * right if self.items.size == 1 else left @ right)
 
 
 def observed_block(model: EffectModel, observed: Observations, query: int, rows: slice, variances: Floats) -> Block:
