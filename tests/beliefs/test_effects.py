@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from earmark.beliefs.effects import Observations, Posterior, prior_covariance
+from earmark.beliefs.effects import Observations, prior_covariance
+from earmark.beliefs.posterior import Posterior
 from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances, without
 
 
@@ -108,6 +109,29 @@ def test_the_order_in_which_items_are_judged_does_not_matter():
     again = Observations.exact(model, observed.item[mixed], observed.value[mixed])
     np.testing.assert_array_equal(again.item, observed.item)
     np.testing.assert_array_equal(Posterior(model, again, variances).mean, Posterior(model, observed, variances).mean)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_posterior_that_goes_on_from_another_is_the_same_to_the_bit(seed):
+    """Judged queries are added, changed and left out; what was asked for before makes no difference either."""
+    model, observed, variances = case("some", seed)
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(0, 1, (4, model.n_items))
+    gains = rng.uniform(0, 1, observed.item.size)
+    last = None
+    for _ in range(6):
+        chosen = np.flatnonzero(rng.random(observed.item.size) < 0.7)
+        said = Observations.exact(model, observed.item[chosen], gains[chosen])
+        new = Posterior(model, said, variances)
+        last = Posterior(model, said, variances, previous=last)
+        np.testing.assert_array_equal(last.mean, new.mean)
+        np.testing.assert_array_equal(last.shared_covariance, new.shared_covariance)
+        for one, other in zip(last.sums(weights), new.sums(weights), strict=True):
+            assert one.tobytes() == other.tobytes()
+        for query in range(model.n_queries):
+            for one, other in zip(last.of_query(query), new.of_query(query), strict=True):
+                np.testing.assert_array_equal(one, other)
+        gains[rng.integers(gains.size)] = 0.5
 
 
 def test_an_answer_without_disagreement_is_the_truth():

@@ -7,8 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from earmark.beliefs.beliefs import from_probabilities
-from earmark.beliefs.effects import Observations, Posterior
+from earmark.beliefs.effects import Observations
 from earmark.beliefs.lookahead import CorrelatedLookahead, IndependentLookahead
+from earmark.beliefs.posterior import Posterior
 from earmark.data.scales import BROAD
 from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances
 

@@ -12,7 +12,7 @@ from scipy import special
 from scipy.sparse import csr_array
 
 import earmark
-from earmark.beliefs import effects, exact_estimates, scan, stretches
+from earmark.beliefs import exact_estimates, posterior, scan, stretches
 from earmark.beliefs.beliefs import uniform_beliefs
 from earmark.beliefs.estimates import all_pairs
 from earmark.beliefs.exact_estimates import LinearEstimator, system_weights
@@ -56,7 +56,7 @@ def judged(campaign: Campaign, n: int, seed: int = 1) -> Campaign:
 @pytest.fixture
 def everything_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take every collection for a large one: nothing is kept that can be made again."""
-    for module in (stretches, effects, exact_estimates, scan, made_effects):
+    for module in (stretches, posterior, exact_estimates, scan, made_effects):
         monkeypatch.setattr(module, "LARGE", 0)
     monkeypatch.setattr(greedy, "_MOST_CELLS", 0)
     monkeypatch.setattr(exact_estimates, "_MOST_SUMS", 0)

@@ -8,7 +8,14 @@ from scipy.stats import multivariate_normal
 
 from earmark.beliefs import variance_components
 from earmark.beliefs.effects import Observations
-from earmark.beliefs.variance_components import FittedVariances, VariancePrior, fit_variances, marginal_likelihood
+from earmark.beliefs.posterior import Posterior
+from earmark.beliefs.variance_components import (
+    FittedVariances,
+    VariancePrior,
+    fit_variances,
+    marginal_likelihood,
+    shared_effects,
+)
 from earmark.errors import NotConverged
 from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances
 
@@ -38,6 +45,15 @@ def test_the_likelihood_is_scipys_up_to_a_constant(kind, seed):
     ours = [marginal_likelihood(model, observed, theta)[0] for theta in variances]
     constant = 0.5 * observed.item.size * np.log(2 * np.pi)
     np.testing.assert_allclose(ours, [log_density(model, observed, theta) + constant for theta in variances], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["exact", "answers"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_shared_effects_are_those_of_the_posterior(kind, seed):
+    model, observed, variances = case(kind, seed)
+    expected = Posterior(model, observed, variances).shared_mean
+    for theta, effects in zip(variances, expected, strict=True):
+        np.testing.assert_allclose(shared_effects(model, observed, theta), effects, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["exact", "answers"])

@@ -14,9 +14,10 @@ from scipy import special, stats
 
 import earmark
 from earmark.beliefs.beliefs import uniform_beliefs
-from earmark.beliefs.effects import Observations, Posterior
+from earmark.beliefs.effects import Observations
 from earmark.beliefs.exact_estimates import system_weights
 from earmark.beliefs.lookahead import CorrelatedLookahead, IndependentLookahead, Lookahead
+from earmark.beliefs.posterior import Posterior
 from earmark.campaign import forecast
 from earmark.campaign.campaign import Campaign
 from earmark.campaign.decision_chance import chance_decided

@@ -11,8 +11,9 @@ import pytest
 
 import earmark
 from earmark.beliefs.beliefs import UNJUDGED, AssessorGains, item_gains
-from earmark.beliefs.effects import Observations, Posterior
+from earmark.beliefs.effects import Observations
 from earmark.beliefs.exact_estimates import estimate_linear
+from earmark.beliefs.posterior import Posterior
 from earmark.data.collection import Collection
 from earmark.data.content import Content
 from earmark.data.metadata import Metadata

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csc_array, issparse
 
 from earmark.beliefs.beliefs import Beliefs, Weights, levels_of
-from earmark.beliefs.effects import EffectModel, Observations, Posterior
+from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.level_distributions import (
     BoundedNormal,
     drawn_levels,
@@ -28,6 +28,7 @@ from earmark.beliefs.level_distributions import (
     within_scale,
 )
 from earmark.beliefs.lookahead import CorrelatedLookahead
+from earmark.beliefs.posterior import Posterior
 from earmark.beliefs.scan import CorrelatedScan, central_variance
 from earmark.beliefs.stretches import Columns
 from earmark.data.arrays import Bools, Floats, Ints

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from earmark.beliefs.effects import Block, Posterior
+from earmark.beliefs.posterior import Posterior
 from earmark.data.arrays import Floats, Ints
 
 
@@ -106,15 +106,13 @@ class CorrelatedLookahead(Lookahead):
     def __init__(self, posterior: Posterior, weights: Floats) -> None:
         model = posterior.model
         self._offsets = model.offsets
-        self._shared = np.array(model.shared[:])
         self._shared_covariance = posterior.shared_covariance[0].copy()
-        self._blocks: list[Floats] = []
-        blocks = {block.query: block for block in posterior.blocks}
-        for query in range(model.n_queries):
-            here = self._shared[model.items_of(query)]
-            self._blocks.append(query_covariance(posterior, query, blocks.get(query), here))
+        # The posterior goes on using its blocks: they are replaced, never changed.
+        found = [posterior.of_query(query) for query in range(model.n_queries)]
+        self._blocks = [block for block, _ in found]
+        self._shared = np.concatenate([loadings for _, loadings in found])
         through_shared = self._shared @ self._shared_covariance
-        own = np.concatenate([np.diagonal(block) for block in self._blocks])
+        own = np.concatenate([block.diagonal() for block in self._blocks])
         self.variance = np.maximum(own + np.einsum("ig,ig->i", through_shared, self._shared), 0.0)
         parts = [weights[:, model.items_of(query)] @ block for query, block in enumerate(self._blocks)]
         self.covariance = np.concatenate(parts, axis=1) + (weights @ through_shared) @ self._shared.T
@@ -167,14 +165,15 @@ class CorrelatedLookahead(Lookahead):
         self.score_covariance -= np.outer(told, told) / variance
         own = block[within, within] + noise
         if own > 0:
-            column = block[:, within].copy()
-            block -= np.outer(column / own, column)
+            column = block[:, within]
+            self._blocks[query] = block - np.outer(column / own, column)
             self._shared[items] -= np.outer(column / own, shared)
         self._shared_covariance -= np.outer(through, through) / variance
         if noise > 0:
             return
-        block[within] = 0.0
-        block[:, within] = 0.0
+        left = self._blocks[query].copy()
+        left[within], left[:, within] = 0.0, 0.0
+        self._blocks[query] = left
         self._shared[item] = 0.0
         self.variance[item] = 0.0
         self.covariance[:, item] = 0.0
@@ -192,37 +191,3 @@ class CorrelatedLookahead(Lookahead):
         one.variance, one.covariance = self.variance[items], self.covariance[row : row + 1, items]
         one.score_covariance = self.score_covariance[row : row + 1, row : row + 1].copy()
         return one
-
-
-def query_covariance(posterior: Posterior, query: int, block: Block | None, shared: Floats) -> Floats:
-    """Return the covariance of one query's gains given the shared effects and the observations.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        With one set of variances.
-    query : int
-    block : Block or None
-        The observations of the query, where there are any.
-    shared : ndarray of float, shape (items of the query, shared effects)
-        The loadings of the items; changed in place to those given the observations.
-
-    Returns
-    -------
-    ndarray of float, shape (items of the query, items of the query)
-    """
-    model, variances = posterior.model, posterior.variances[0]
-    design = model.local[query]
-    local: Floats = (design * variances[model.local_component[query]]) @ design.T
-    local[np.diag_indices_from(local)] += model.own[model.items_of(query)] @ variances
-    if block is not None:
-        # Several answers about one item share the item's own effect.
-        observed = block.scaled[0] @ design.T
-        np.add.at(observed, (np.arange(block.items.size), block.items), block.own[0])
-        local -= observed.T @ block.inverse[0] @ observed
-        shared -= observed.T @ block.solved[0, :, 1:]
-        if posterior.observed.is_exact:
-            local[block.items] = 0.0
-            local[:, block.items] = 0.0
-            shared[block.items] = 0.0
-    return local

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from earmark.beliefs.effects import Posterior
-from earmark.beliefs.lookahead import CorrelatedLookahead, IndependentLookahead, Lookahead, query_covariance
+from earmark.beliefs.lookahead import CorrelatedLookahead, IndependentLookahead, Lookahead
+from earmark.beliefs.posterior import Posterior
 from earmark.beliefs.stretches import LARGE, STRETCH, Columns, Stretch, dense_columns
 from earmark.data.arrays import Floats, Ints
 from earmark.progress import track
@@ -107,14 +107,12 @@ class CorrelatedScan(Scan):
         """Return the lookahead for some items, with exact blocks of the queries they are of."""
         posterior, top = self._posterior, self._top
         model, shared_covariance = posterior.model, posterior.shared_covariance[0]
-        observed = {block.query: block for block in posterior.blocks}
         queries = np.searchsorted(model.offsets, items, side="right") - 1
         blocks, loadings, local = [], [], []
         for query in np.unique(queries).tolist():
             of_query = model.items_of(query)
             chosen = items[queries == query] - of_query.start
-            rows = np.array(model.shared[of_query])
-            block = query_covariance(posterior, query, observed.get(query), rows)
+            block, rows = posterior.of_query(query)
             local.append(dense_columns(self._weights, of_query) @ block[:, chosen])
             blocks.append(block[np.ix_(chosen, chosen)])
             loadings.append(rows[chosen])

@@ -40,6 +40,8 @@ _FAIR_GAIN = 0.1
 _WORTHLESS = 1e-9
 # Draws of log-variances stay within this many units of the peak: beyond, the normal approximation means nothing.
 _FARTHEST_DRAW = 4.0
+# Queries with up to so many observations are put together: with fewer, calls take longer than arithmetic.
+_SMALL = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,8 @@ class _Stack:
     design : ndarray of float, shape (queries, rows, local effects)
     component : ndarray of int, shape (queries, local effects)
         Of every local effect.
+    indicator : ndarray of float, shape (queries, local effects, components)
+        1 where the effect is of the component.
     own, extra : ndarray of float, shape (queries, rows, components)
         Weights of the variance of an item's own effect, and of an observation's error.
     same : ndarray of float, shape (queries, rows, rows)
@@ -108,6 +112,7 @@ class _Stack:
     shared: Floats
     design: Floats
     component: Ints
+    indicator: Floats
     own: Floats
     extra: Floats
     same: Floats
@@ -115,29 +120,40 @@ class _Stack:
 
     @classmethod
     def of(cls, model: EffectModel, observed: Observations, queries: list[tuple[int, slice]]) -> _Stack:
-        n, width = len(queries), max(rows.stop - rows.start for _, rows in queries)
-        local, parts = max(model.local[query].shape[1] for query, _ in queries), len(model.components)
-        residual, padding = np.zeros((n, width)), np.ones((n, width))
-        shared, design = np.zeros((n, width, model.shared.shape[1])), np.zeros((n, width, local))
-        own, extra, same = np.zeros((n, width, parts)), np.zeros((n, width, parts)), np.zeros((n, width, width))
-        component = np.zeros((n, local), dtype=np.int64)
+        sizes = np.array([rows.stop - rows.start for _, rows in queries])
+        n, width, parts = len(queries), int(sizes.max()), len(model.components)
+        row = np.concatenate([np.arange(rows.start, rows.stop) for _, rows in queries])
+        at = np.repeat(np.arange(n), sizes), np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+        def padded(values: Floats) -> Floats:
+            table = np.zeros((n, width, *values.shape[1:]))
+            table[at] = values
+            return table
+
+        item = observed.item[row]
+        number = padded(item + 1.0)
+        local = max(model.local[query].shape[1] for query, _ in queries)
+        design, component = np.zeros((n, width, local)), np.zeros((n, local), dtype=np.int64)
         for place, (query, rows) in enumerate(queries):
-            item, size = observed.item[rows], rows.stop - rows.start
-            residual[place, :size] = observed.value[rows] - model.prior_mean[item]
-            padding[place, :size] = 0.0
-            shared[place, :size] = observed.shared[rows]
-            here = model.local[query][item - model.offsets[query]]
-            design[place, :size, : here.shape[1]] = here
+            here = model.local[query][observed.item[rows] - model.offsets[query]]
+            design[place, : sizes[place], : here.shape[1]] = here
             component[place, : here.shape[1]] = model.local_component[query]
-            own[place, :size], extra[place, :size] = model.own[item], observed.extra[rows]
-            same[place, :size, :size] = item[:, None] == item
-        return cls(residual, shared, design, component, own, extra, same, padding)
+        return cls(
+            residual=padded(observed.value[row] - model.prior_mean[item]),
+            shared=padded(observed.shared[row]),
+            design=design,
+            component=component,
+            indicator=(component[:, :, None] == np.arange(parts)).astype(np.float64),
+            own=padded(model.own[item]),
+            extra=padded(observed.extra[row]),
+            same=((number[:, :, None] == number[:, None, :]) & (number[:, :, None] > 0)).astype(np.float64),
+            padding=1.0 - padded(np.ones(row.size)),
+        )
 
     def covariance(self, variances: Floats) -> Floats:
         """Return the covariance of every query's observations given the shared effects, shape (queries, rows, rows)."""
         own = (self.own @ variances)[:, :, None] * self.same
-        diagonal = np.arange(self.residual.shape[1])
-        own[:, diagonal, diagonal] += self.extra @ variances + self.padding
+        np.einsum("qoo->qo", own)[:] += self.extra @ variances + self.padding
         local: Floats = (self.design * variances[self.component][:, None, :]) @ self.design.transpose(0, 2, 1)
         return local + own
 
@@ -146,8 +162,28 @@ def stacked(model: EffectModel, observed: Observations) -> list[_Stack]:
     """Put queries with about as many observations together: many small matrices are handled faster at once."""
     groups: dict[int, list[tuple[int, slice]]] = {}
     for query, rows in observed.of_queries(model):
-        groups.setdefault((rows.stop - rows.start - 1).bit_length(), []).append((query, rows))
+        size = max(rows.stop - rows.start, _SMALL)
+        groups.setdefault((size - 1).bit_length(), []).append((query, rows))
     return [_Stack.of(model, observed, queries) for _, queries in sorted(groups.items())]
+
+
+def shared_effects(model: EffectModel, observed: Observations, variances: Floats) -> Floats:
+    """Return the posterior mean of the shared effects, shape (shared effects,).
+
+    Parameters
+    ----------
+    model : EffectModel
+    observed : Observations
+    variances : ndarray of float, shape (components,), above 0
+    """
+    precision, told = np.diag(1.0 / variances[model.shared_component]), np.zeros(model.shared.shape[1])
+    for stack in stacked(model, observed):
+        right = np.concatenate((stack.residual[:, :, None], stack.shared), axis=2)
+        found: Floats = np.linalg.solve(stack.covariance(variances), right).astype(np.float64, copy=False)
+        solved = _rows(found)
+        told += _rows(stack.shared).T @ solved[:, 0]
+        precision += _rows(stack.shared).T @ solved[:, 1:]
+    return np.asarray(np.linalg.solve(precision, told))
 
 
 def marginal_likelihood(
@@ -178,8 +214,8 @@ def marginal_likelihood(
         inverse = np.linalg.inv(covariance)
         with_shared = inverse @ stack.shared
         explained = (inverse @ stack.residual[:, :, None])[:, :, 0]
-        precision += np.tensordot(stack.shared, with_shared, axes=((0, 1), (0, 1)))
-        told += np.tensordot(explained, stack.shared, axes=2)
+        precision += _rows(stack.shared).T @ _rows(with_shared)
+        told += explained.ravel() @ _rows(stack.shared)
         squares += float(np.sum(stack.residual * explained))
         log_determinant += 2.0 * float(np.log(np.einsum("qoo->qo", root)).sum())
         solved.append((stack, inverse, with_shared, explained))
@@ -201,18 +237,22 @@ def marginal_likelihood(
         pull = (alpha[:, None, :] @ stack.design)[:, 0]
         local = pull**2 - np.einsum("qoe,qoe->qe", stack.design, left_over @ stack.design)
         gradient += np.bincount(stack.component.ravel(), local.ravel(), minlength=n_components)
-        indicator = (stack.component[:, :, None] == np.arange(n_components)).astype(np.float64)
         of_item = (stack.same @ alpha[:, :, None])[:, :, 0]
-        own = alpha * of_item - np.einsum("qop,qpo->qo", left_over, stack.same)
+        own = alpha * of_item - np.einsum("qop,qop->qo", left_over, stack.same)
         extra = alpha**2 - np.einsum("qoo->qo", left_over)
-        gradient += np.tensordot(own, stack.own, axes=2) + np.tensordot(extra, stack.extra, axes=2)
-        moved = stack.shared @ by_component + (stack.design * pull[:, None, :]) @ indicator
+        gradient += own.ravel() @ _rows(stack.own) + extra.ravel() @ _rows(stack.extra)
+        moved = stack.shared @ by_component + (stack.design * pull[:, None, :]) @ stack.indicator
         moved += stack.own * of_item[:, :, None] + stack.extra * alpha[:, :, None]
         solved_moved = inverse @ moved
-        crossed += np.tensordot(stack.shared, solved_moved, axes=((0, 1), (0, 1)))
-        squared += np.tensordot(moved, solved_moved, axes=((0, 1), (0, 1)))
+        crossed += _rows(stack.shared).T @ _rows(solved_moved)
+        squared += _rows(moved).T @ _rows(solved_moved)
     information = 0.5 * (squared - crossed.T @ shared_covariance @ crossed)
     return value, 0.5 * gradient, information
+
+
+def _rows(of_queries: Floats) -> Floats:
+    """Put the rows of all queries one below the other."""
+    return of_queries.reshape(-1, of_queries.shape[-1])
 
 
 def fit_variances(

@@ -147,15 +147,15 @@ class Campaign(Display):
         top = self.problem.scale.top
         if not np.all((answers.gains >= 0) & (answers.gains <= top)):
             raise ParameterError(f"expected gains of 0 to {top:g}, the scale of the campaign")
-        named = self.problem.items[answers.items]
-        first = self.log.next_sequence
-        table = named.with_columns(
+        first, n = self.log.next_sequence, answers.items.size
+        columns = [
             pl.Series("gain", answers.gains, dtype=pl.Float64),
-            sequence=pl.int_range(first, first + answers.items.size, dtype=pl.Int64),
-            kind=pl.lit("answered"),
-            sampled=pl.lit(False) if answers.sampled is None else pl.Series("sampled", answers.sampled),
-            assessor=pl.lit(answers.assessor, dtype=pl.String),
-        )
+            pl.Series("sequence", range(first, first + n), dtype=pl.Int64),
+            pl.Series("kind", ["answered"] * n, dtype=pl.String),
+            pl.Series("sampled", [False] * n if answers.sampled is None else answers.sampled, dtype=pl.Boolean),
+            pl.Series("assessor", [answers.assessor] * n, dtype=pl.String),
+        ]
+        table = self.problem.items[answers.items].hstack(columns)
         after = Campaign(self.problem, self.log.with_table(table), self.notes)
         # What follows from new items is known without going through the log again.
         evidence = self.evidence.with_new(answers)

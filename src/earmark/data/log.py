@@ -172,7 +172,7 @@ class AnswerLog(Display):
             If a row is no event.
         """
         events = _typed(frame)
-        _check(events)
+        kinds = _check(events)
         if "key" in frame.columns:
             events = self._without_known_keys(events)
         if not events.height:
@@ -181,7 +181,7 @@ class AnswerLog(Display):
         # Known without going through all events again.
         last = events["sequence"].max()
         after.__dict__["next_sequence"] = max(self.next_sequence, 1 + last if isinstance(last, int) else 1)
-        if not events["kind"].is_in(_REJECTING).any():
+        if not kinds.intersection(_REJECTING):
             after.__dict__["rejected"] = self.rejected
         return after
 
@@ -343,8 +343,8 @@ def _typed(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(columns)
 
 
-def _check(events: pl.DataFrame) -> None:
-    """Refuse the first row that is no event."""
+def _check(events: pl.DataFrame) -> set[str]:
+    """Refuse the first row that is no event; return which kinds of events there are."""
     kinds = events["kind"].unique(maintain_order=True).to_list()
     for kind in kinds:
         if kind not in KINDS:
@@ -355,6 +355,7 @@ def _check(events: pl.DataFrame) -> None:
                 raise InputError(expected=f"{name} of every event '{kind}'", got="nothing")
         if kind == "answered":
             _check_answers(of_kind)
+    return set(kinds)
 
 
 def _check_answers(answers: pl.DataFrame) -> None:

@@ -32,7 +32,7 @@ from earmark.beliefs.variance_components import FittedVariances, fit_variances
 from earmark.data.arrays import Floats, Ints
 from earmark.predictors.base import PREDICTORS, Predictor, Setting, digest_of, fitted_part
 from earmark.predictors.covariates import covariates
-from earmark.predictors.hierarchical_effects import ASSESSORS, NOISE, effect_model, typical_gain
+from earmark.predictors.hierarchical_effects import ASSESSORS, NOISE, CollectionEffects, typical_gain
 from earmark.predictors.hierarchical_prior import HierarchicalPrior, shipped_prior
 
 DRAWS = 32
@@ -82,6 +82,7 @@ class Hierarchical(Predictor):
         self.refine_mean = refine and not self._given.standardised
         self.refine_spread = refine
         # Caches: they change how fast predict answers, never what it answers.
+        self._last_effects: tuple[int, CollectionEffects] | None = None
         self._last_fit: _Fit | None = None
         self._last: CorrelatedBeliefs | None = None
 
@@ -145,26 +146,25 @@ class Hierarchical(Predictor):
         prior = self.prior
         if self.refine_mean:
             prior = prior.refined(self.known, judged, judged_gain[judged] / float(self.setting.scale.top))
-        mean, n_assessors = prior.mean(self.known), 0 if answers is None else answers.n_assessors
-
-        def model_with(typical: Floats | None) -> tuple[EffectModel, Observations]:
-            model = effect_model(
-                self.setting.collection,
-                self.known,
-                mean,
-                effects=tuple(prior.variances),
-                n_assessors=n_assessors,
-                typical=typical,
-            )
-            return model, self._observations(model, judged_gain, answers)
-
-        model, observed = model_with(None)
+        mean, effects = prior.mean(self.known), self._effects_with(0 if answers is None else answers.n_assessors)
+        model = effects.model(mean)
+        observed = self._observations(model, judged_gain, answers)
         expected = prior.of_components(model.components)
         if self.refine_spread and judged.size:
-            model, observed = model_with(typical_gain(model, observed, np.exp(expected.centre)))
+            model = effects.model(mean, typical=typical_gain(model, observed, np.exp(expected.centre)))
+            observed = self._observations(model, judged_gain, answers)
         fit = _Fit(model, fit_variances(model, observed, expected), judged_gain)
         self._last_fit = fit if answers is None else None
         return fit
+
+    def _effects_with(self, n_assessors: int) -> CollectionEffects:
+        """Return the effects of the collection and of so many assessors, which fits have in common."""
+        known = self._last_effects
+        if known is None or known[0] != n_assessors:
+            names = tuple(self.prior.variances)
+            made = CollectionEffects(self.setting.collection, self.known, effects=names, n_assessors=n_assessors)
+            known = self._last_effects = n_assessors, made
+        return known[1]
 
     def _observations(self, model: EffectModel, judged_gain: Floats, answers: AssessorGains | None) -> Observations:
         top = float(self.setting.scale.top)

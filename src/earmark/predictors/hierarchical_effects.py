@@ -60,11 +60,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from earmark.beliefs.effects import EffectModel, Observations, Posterior
+from earmark.beliefs.effects import EffectModel, Observations
+from earmark.beliefs.stretches import query_stretches
+from earmark.beliefs.variance_components import shared_effects
 from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.predictors.covariates import Covariates
-from earmark.predictors.made_effects import SystemLoadings, made_effects, own_weights
+from earmark.predictors.made_effects import SystemLoadings, are_kept, made_effects, own_weights
 
 GENERAL = (
     "base",
@@ -142,83 +144,150 @@ def effect_model(
     typical : ndarray of float, shape (items,), 0..1, optional
         The typical gain of such items, which decides how much they vary; by default the prior mean.
     """
-    chosen = tuple(name for name in GENERAL if name in effects)
-    components = chosen + tuple(attribute_component(code) for code in known.groups)
-    content = known.content
-    near = np.zeros((collection.n_items, 0)) if content is None else content.slopes
-    alike = content if content is not None and content.tells_likeness else None
-    components += (CONTENT,) if near.shape[1] else ()
-    components += () if alike is None else (LIKENESS,)
-    components += ASSESSORS if n_assessors else ()
-    number = {name: index for index, name in enumerate(components)}
-    spread = item_spread(prior_mean if typical is None else typical)
-    slope = 2.0 * (prior_mean - prior_mean.mean())
-    standard = known.standardised
-    offsets = np.searchsorted(collection.item_query, np.arange(len(collection.queries) + 1)).astype(np.int64)
-    systems = SystemLoadings(collection, offsets)
-    prominence = item_prominence(collection)
+    of_collection = CollectionEffects(collection, known, effects=effects, n_assessors=n_assessors)
+    return of_collection.model(prior_mean, typical=typical)
 
-    def shared_of(items: slice) -> dict[str, Floats]:
-        (by_system, by_rank), here, tilt = systems.of_items(items), spread[items, None], slope[items, None]
-        effects_of_items = {
-            "base": here,
-            "rare": here * (1.0 - prominence[items, None]),
-            "common": here * prominence[items, None],
-            "slopes": np.column_stack((tilt, here * standard[items])),
-            "system": here * by_system,
-            "system slope": tilt * by_system,
-            "system rank": here * by_rank,
-            CONTENT: here * near[items],
-            "assessor": np.zeros((here.size, n_assessors)),
-        }
-        return {name: columns for name, columns in effects_of_items.items() if name in components}
 
-    def local_of(query: int) -> tuple[Floats, Ints]:
-        items = slice(int(offsets[query]), int(offsets[query + 1]))
-        (by_system, by_rank), here = systems.of_items(items), spread[items, None]
-        of_query = {
-            "query": here,
-            "query slope": slope[items, None],
-            "rare in query": here * (1.0 - prominence[items, None]),
-            "common in query": here * prominence[items, None],
-            "system in query": _without_empty(here * by_system),
-            "system rank in query": _without_empty(here * by_rank),
-        }
-        columns = [found for name, found in of_query.items() if name in components]
-        of = [number[name] for name, found in of_query.items() if name in components for _ in range(found.shape[1])]
-        for code, group in known.groups.items():
-            members = _members(group[items])
-            columns.append(members * spread[items, None])
-            of += [number[attribute_component(code)]] * members.shape[1]
-        if alike is not None:
-            columns.append(alike.factors[query] * spread[items, None])
-            of += [number[LIKENESS]] * alike.factors[query].shape[1]
-        return np.column_stack(columns), np.array(of, dtype=np.int64)
+Unit = tuple[str, bool, Floats]
+"""A component, whether its effects are tilted, and what items have to do with them."""
 
-    own = {number[NOISE]: spread**2}
-    for code, group in known.groups.items():
-        own[number[attribute_component(code)]] = np.where(_alone(group), spread**2, 0.0)
-    if alike is not None:
-        own[number[LIKENESS]] = spread**2 * alike.rest
-    counts = {name: columns.shape[1] for name, columns in shared_of(slice(0, 0)).items()}
-    parts = made_effects(
-        lambda items: np.column_stack(list(shared_of(items).values())),
-        local_of,
-        offsets,
-        sum(counts.values()),
-        largest=max(1.0, systems.largest, *(float(np.abs(part).max(initial=0.0)) for part in (slope, standard, near))),
-    )
-    return EffectModel(
-        components=components,
-        offsets=offsets,
-        prior_mean=prior_mean,
-        shared=parts.shared,
-        shared_component=np.repeat([number[name] for name in counts], list(counts.values())).astype(np.int64),
-        local=parts.local,
-        local_component=parts.local_component,
-        own=own_weights(own, (collection.n_items, len(components))),
-        largest_loading=parts.largest,
-    )
+
+class CollectionEffects:
+    """The effects of a collection, whatever is expected of its items.
+
+    What an item has to do with an effect is a *unit*, which follows from ranks, covariates, attributes and content
+    alone, times the spread of the item or, where the effect is *tilted*, its centred prior mean. Models of a collection
+    differ in the latter. Units are kept where the effects of a model are.
+
+    Parameters
+    ----------
+    collection, known, effects, n_assessors
+        As for :func:`effect_model`.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        known: Covariates,
+        *,
+        effects: Sequence[str] = WITH_ATTRIBUTES,
+        n_assessors: int = 0,
+    ) -> None:
+        content = known.content
+        self._known, self._n_items, self._n_assessors = known, collection.n_items, n_assessors
+        self._near = np.zeros((collection.n_items, 0)) if content is None else content.slopes
+        self._alike = content if content is not None and content.tells_likeness else None
+        self.components = tuple(name for name in GENERAL if name in effects)
+        self.components += tuple(attribute_component(code) for code in known.groups)
+        self.components += (CONTENT,) if self._near.shape[1] else ()
+        self.components += () if self._alike is None else (LIKENESS,)
+        self.components += ASSESSORS if n_assessors else ()
+        self._number = {name: index for index, name in enumerate(self.components)}
+        n_queries = len(collection.queries)
+        self._offsets = np.searchsorted(collection.item_query, np.arange(n_queries + 1)).astype(np.int64)
+        self._systems = SystemLoadings(collection, self._offsets)
+        self._prominence = item_prominence(collection)
+        self._alone = {code: _alone(group) for code, group in known.groups.items()}
+        self._shared_component, self._shared_tilted = self._described(self._shared_units(slice(0, 0)))
+        self._kept_shared: Floats | None = None
+        self._kept_local: list[tuple[Floats, Ints, Ints]] | None = None
+        if are_kept(self._offsets, self._shared_component.size):
+            self._kept_local = [self._local_unit(query) for query in range(n_queries)]
+            stretches = query_stretches(self._offsets)
+            parts = [_beside(self._shared_units(stretch.items)) for stretch in stretches]
+            self._kept_shared = np.concatenate(parts) if parts else None
+
+    def model(self, prior_mean: Floats, *, typical: Floats | None = None) -> EffectModel:
+        """Return the model of items of which something is expected: see :func:`effect_model`."""
+        number, spread = self._number, item_spread(prior_mean if typical is None else typical)
+        slope = 2.0 * (prior_mean - prior_mean.mean())
+        scale = np.column_stack((spread, slope))
+
+        def shared_of(items: slice) -> Floats:
+            kept = self._kept_shared
+            unit = _beside(self._shared_units(items)) if kept is None else kept[items]
+            return np.asarray(unit * scale[items][:, self._shared_tilted])
+
+        def local_of(query: int) -> tuple[Floats, Ints]:
+            kept, items = self._kept_local, self._items_of(query)
+            unit, component, tilted = self._local_unit(query) if kept is None else kept[query]
+            return unit * scale[items][:, tilted], component
+
+        own = {number[NOISE]: spread**2}
+        for code, alone in self._alone.items():
+            own[number[attribute_component(code)]] = np.where(alone, spread**2, 0.0)
+        if self._alike is not None:
+            own[number[LIKENESS]] = spread**2 * self._alike.rest
+        bounds = (float(np.abs(part).max(initial=0.0)) for part in (slope, self._known.standardised, self._near))
+        parts = made_effects(
+            shared_of,
+            local_of,
+            self._offsets,
+            self._shared_component.size,
+            largest=max(1.0, self._systems.largest, *bounds),
+        )
+        return EffectModel(
+            components=self.components,
+            offsets=self._offsets,
+            prior_mean=prior_mean,
+            shared=parts.shared,
+            shared_component=self._shared_component,
+            local=parts.local,
+            local_component=parts.local_component,
+            own=own_weights(own, (self._n_items, len(self.components))),
+            largest_loading=parts.largest,
+        )
+
+    def _items_of(self, query: int) -> slice:
+        return slice(int(self._offsets[query]), int(self._offsets[query + 1]))
+
+    def _described(self, units: Sequence[Unit]) -> tuple[Ints, Ints]:
+        """Return the component of every column, and whether it is tilted (1) or not (0)."""
+        widths = [columns.shape[1] for _, _, columns in units]
+        component = np.repeat([self._number[name] for name, _, _ in units], widths)
+        return component.astype(np.int64), np.repeat([int(tilted) for _, tilted, _ in units], widths)
+
+    def _shared_units(self, items: slice) -> list[Unit]:
+        (by_system, by_rank), prominence = self._systems.of_items(items), self._prominence[items, None]
+        same = np.ones_like(prominence)
+        units = [
+            ("base", False, same),
+            ("rare", False, 1.0 - prominence),
+            ("common", False, prominence),
+            ("slopes", True, same),
+            ("slopes", False, self._known.standardised[items]),
+            ("system", False, by_system),
+            ("system slope", True, by_system),
+            ("system rank", False, by_rank),
+            (CONTENT, False, self._near[items]),
+            ("assessor", False, np.zeros((same.size, self._n_assessors))),
+        ]
+        return [unit for unit in units if unit[0] in self.components]
+
+    def _local_unit(self, query: int) -> tuple[Floats, Ints, Ints]:
+        """Return the units of a query's effects, with the component of every effect and whether it is tilted."""
+        items = self._items_of(query)
+        (by_system, by_rank), prominence = self._systems.of_items(items), self._prominence[items, None]
+        same = np.ones_like(prominence)
+        units = [
+            ("query", False, same),
+            ("query slope", True, same),
+            ("rare in query", False, 1.0 - prominence),
+            ("common in query", False, prominence),
+            ("system in query", False, _without_empty(by_system)),
+            ("system rank in query", False, _without_empty(by_rank)),
+        ]
+        units = [unit for unit in units if unit[0] in self.components]
+        units += [
+            (attribute_component(code), False, _members(group[items])) for code, group in self._known.groups.items()
+        ]
+        if self._alike is not None:
+            units.append((LIKENESS, False, self._alike.factors[query]))
+        return _beside(units), *self._described(units)
+
+
+def _beside(units: Sequence[Unit]) -> Floats:
+    return np.column_stack([columns for _, _, columns in units])
 
 
 def item_spread(typical: Floats) -> Floats:
@@ -239,8 +308,8 @@ def typical_gain(model: EffectModel, observed: Observations, variances: Floats) 
     observed : Observations
     variances : ndarray of float, shape (components,)
     """
-    shared = Posterior(model, observed, variances[None]).shared_mean[0] * observed.item.size
-    shared /= observed.item.size + _DOUBTFUL
+    n = observed.item.size
+    shared = shared_effects(model, observed, variances) * n / (n + _DOUBTFUL)
     moved = [model.prior_mean[one.items] + model.shared[one.items] @ shared for one in model.stretches]
     return np.asarray(np.clip(np.concatenate(moved), _NEAREST_TO_END, 1.0 - _NEAREST_TO_END))
 

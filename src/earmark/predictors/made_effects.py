@@ -192,6 +192,11 @@ class MadeEffects:
     largest: float | None
 
 
+def are_kept(offsets: Ints, columns: int) -> bool:
+    """Tell whether effects of all items are kept, or made when asked for."""
+    return int(offsets[-1]) * columns <= LARGE
+
+
 def made_effects(
     shared_of: Callable[[slice], Floats],
     local_of: Callable[[int], tuple[Floats, Ints]],
@@ -215,7 +220,7 @@ def made_effects(
         A bound of the entries of shared effects.
     """
     rows, n_queries = _SharedRows(shared_of, offsets, columns), offsets.size - 1
-    if offsets[-1] * columns > LARGE:
+    if not are_kept(offsets, columns):
         designs = _Designs(local_of, n_queries)
         return MadeEffects(rows, _Part(designs, 0), _Part(designs, 1), largest)
     kept = [local_of(query) for query in range(n_queries)]

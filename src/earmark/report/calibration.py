@@ -25,7 +25,7 @@ import polars as pl
 
 from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
-from earmark.beliefs.effects import Posterior
+from earmark.beliefs.posterior import Posterior
 from earmark.campaign.campaign import Campaign
 from earmark.data.arrays import Floats, Ints
 from earmark.data.scales import Scale
@@ -171,7 +171,8 @@ def _left_out_effects(posterior: Posterior) -> tuple[Ints, Floats, Floats, Float
     observed = posterior.observed
     parts = []
     for block in posterior.blocks:
-        value, of = observed.value[block.rows], observed.item[block.rows]
+        rows = posterior.rows[block.query]
+        value, of = observed.value[rows], observed.item[rows]
         shared = block.solved[0, :, 1:]
         precision = block.inverse[0] - shared @ posterior.shared_covariance[0] @ shared.T
         explained = posterior.explained(block)[0]
