@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.ground_truth import GroundTruth
-from earmark.data.hashing import spread, text_keys
+from earmark.data.hashing import text_keys
 from earmark.data.runs import Runs
 from earmark.data.text_blocks import in_threads
 
@@ -116,9 +116,8 @@ def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints
 
     def look_up(chunk: pl.Series, start: int) -> None:
         asked = of_result[start : start + chunk.len()]
-        at, row = truth.rows_by_key.find(text_keys(chunk) ^ spread(asked))
+        at, row = truth.rows_by_key.find(text_keys(chunk), asked)
         same = (chunk.gather(at) == truth.documents.gather(row)).to_numpy()
-        same = same & (truth.query_of_row[row] == asked[at])
         row_of_result[start + at[same]] = row[same]
 
     for _ in in_threads(lambda part: look_up(*part), zip(chunks, starts.tolist(), strict=True)):
