@@ -96,7 +96,7 @@ class GroundTruth(Display):
         return GroundTruth(
             tuple([self.queries[place] for place in queries.tolist()]),
             offsets,
-            self.documents.gather(rows),
+            self.documents[rows],
             self.gain[..., rows],
             self.scale,
             self.elsewhere,

@@ -93,7 +93,8 @@ class KeyTable:
     def _places(self, keys: Keys, group: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the place of every key: as far into the stretch of its group as the key is into all keys."""
         into = (keys >> _HALF) * self._sizes.take(group, mode="wrap") >> _HALF
-        return into.view(np.int64) + self._starts.take(group, mode="wrap")
+        places: NDArray[np.int64] = into.view(np.int64) + self._starts.take(group, mode="wrap")
+        return places
 
 
 def first_repeated_row(numbers: NDArray[np.integer], *columns: pl.Series) -> int | None:
@@ -105,12 +106,11 @@ def first_repeated_row(numbers: NDArray[np.integer], *columns: pl.Series) -> int
     return None if fresh.all() else int((~fresh).arg_true()[0])
 
 
-def _mixed_keys(columns: Sequence[pl.Series], keys: Keys | None = None) -> Keys:
-    """Hash the texts of every row, and a key that there may be, to one key."""
+def _mixed_keys(columns: Sequence[pl.Series], keys: Keys) -> Keys:
+    """Mix the hashes of the texts of every row with a key that it has already."""
     for column in columns:
-        # Multiplying in between keeps the order of the columns from mattering.
-        keys = text_keys(column) if keys is None else keys * _SPREAD ^ text_keys(column)
-    assert keys is not None
+        # Multiplying in between keeps two columns from being taken for each other.
+        keys = keys * _SPREAD ^ text_keys(column)
     return keys
 
 
@@ -159,7 +159,7 @@ class Stretches:
     @classmethod
     def of(cls, column: pl.Series) -> Stretches:
         """Find the stretches of a column."""
-        parts = [cls(starts := _changes(chunk), chunk.gather(starts), chunk.len()) for chunk in _chunks(column)]
+        parts = [cls(starts := _changes(chunk), chunk[starts], chunk.len()) for chunk in _chunks(column)]
         return cls.join(parts) if len(parts) != 1 else parts[0]
 
     @classmethod
@@ -181,11 +181,17 @@ class Stretches:
         few = min(rows, 1)
         return cls(np.zeros(few, dtype=np.int64), pl.Series([text][:few], dtype=pl.String), rows)
 
+    def take(self, rows: NDArray[np.integer]) -> Stretches:
+        """Return the column of some of the rows, in their order."""
+        if self.starts.size == 1:
+            return Stretches.same(self.ids[0], rows.size)
+        return Stretches.of(self.spelt_out()[rows])
+
     def spelt_out(self) -> pl.Series:
         """Return the column itself."""
         if self.starts.size == self.rows:
             return self.ids
-        return self.ids.gather(np.repeat(np.arange(self.starts.size), self.lengths))
+        return self.ids[np.repeat(np.arange(self.starts.size), self.lengths)]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -196,7 +202,9 @@ class Stretches:
         """Return the ids of stretches that start at these rows, all starts of this column among them."""
         if starts.size == self.starts.size:
             return self.ids
-        return self.ids.gather(np.cumsum(self._is_start[starts]) - 1)
+        if self.starts.size == 1:
+            return pl.repeat(self.ids[0], starts.size, dtype=pl.String, eager=True)
+        return self.ids[np.cumsum(self._is_start[starts]) - 1]
 
     def starts_with(self, other: Stretches) -> NDArray[np.int64]:
         """Return the rows at which this column or another one of as many rows changes."""
@@ -275,8 +283,10 @@ def stable_order(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def equal_row(*columns: pl.Series) -> NDArray[np.int64]:
     """Return for every row one that has the same texts, the same one for all that have them."""
-    row = _equal_key(_mixed_keys(columns))
-    if all(column.eq_missing(column.gather(row)).all() for column in columns):
+    # What is the same in all rows, as the system mostly is, tells none apart.
+    telling = [column for column in columns if column.len() and not column.eq_missing(column[0]).all()]
+    row = _equal_key(_mixed_keys(telling, np.zeros(columns[0].len(), dtype=np.uint64)))
+    if all(column.eq_missing(column[row]).all() for column in telling):
         return row
     # Different texts share a key.
     names = [str(place) for place in range(len(columns))]

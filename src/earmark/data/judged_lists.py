@@ -117,7 +117,7 @@ def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints
     def look_up(chunk: pl.Series, start: int) -> None:
         asked = of_result[start : start + chunk.len()]
         at, row = truth.rows_by_key.find(text_keys(chunk), asked)
-        same = (chunk.gather(at) == truth.documents.gather(row)).to_numpy()
+        same = (chunk[at] == truth.documents[row]).to_numpy()
         row_of_result[start + at[same]] = row[same]
 
     for _ in in_threads(lambda part: look_up(*part), zip(chunks, starts.tolist(), strict=True)):

@@ -264,7 +264,7 @@ def build_runs(
         owners = given.split_at(starts)
     heads = asked.split_at(starts)
     of_stretch, first = number_pairs(owners, heads)
-    owners, heads = owners.gather(first), heads.gather(first)
+    owners, heads = owners[first], heads[first]
     of_row = np.repeat(of_stretch, np.diff(starts, append=asked.rows))
     repeated = first_repeated_row(of_row, document)
     if repeated is not None:
@@ -278,7 +278,7 @@ def build_runs(
         permutation = _order(of_row, None if single is None else -single, document)
     if permutation is not None:
         # In one piece of memory: looking things up in several is several times slower.
-        document = document.rechunk().gather(permutation)
+        document = document.rechunk()[permutation]
         single = None if single is None else single[permutation]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(of_row, minlength=first.size))))
     systems, list_system = _numbered(owners, tuple)
