@@ -7,7 +7,7 @@ clique is known not to be. *Ordered groups* say for each query which documents s
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -80,6 +80,16 @@ class GroundTruth(Display):
     def rows_by_key(self) -> KeyTable:
         """Finds rows by their query and the hash of their document."""
         return KeyTable(text_keys(self.documents), np.diff(self.offsets))
+
+    @cached_property
+    def _computed(self) -> dict[Hashable, Floats]:
+        return {}
+
+    def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
+        """Return what was computed under a key, once: lists are scored in pieces that share the truth."""
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return self._computed[key]
 
     @cached_property
     def known_elsewhere(self) -> Ints:
