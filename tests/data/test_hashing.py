@@ -76,6 +76,16 @@ def test_numbers_by_appearance_and_stable_order(codes):
     assert hashing.stable_order(number).tolist() == np.argsort(number, kind="stable").tolist()
 
 
+numbers = st.integers(0, 3) | st.integers(0, 2**31 - 1)
+
+
+@given(st.lists(st.tuples(numbers, numbers | st.just(2**32 - 1))))
+def test_a_stable_order_is_that_of_sorting_by_the_last_numbers_first(rows):
+    first = np.array([row[1] for row in rows], dtype=np.uint32)
+    last = np.array([row[0] for row in rows], dtype=np.int32)
+    assert hashing.stable_order(first, last).tolist() == sorted(range(len(rows)), key=rows.__getitem__)
+
+
 def test_small_numbers_are_spread_over_all_bits():
     spread = hashing.spread(np.arange(1000))
     assert len(set((spread >> np.uint64(54)).tolist())) > 600

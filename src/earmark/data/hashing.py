@@ -273,12 +273,17 @@ def number_by_appearance(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], N
     return numbers[codes], first
 
 
-def stable_order(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the permutation that sorts small numbers, none below 0, and leaves equal ones in their order."""
-    # Sorting numbers with their rows below them is several times faster than finding a permutation.
-    packed = numbers.astype(np.uint64) << np.uint64(32) | np.arange(numbers.size, dtype=np.uint64)
-    packed.sort()
-    return (packed & np.uint64(0xFFFFFFFF)).astype(np.int64)
+def stable_order(*numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the permutation that sorts by 32-bit numbers, none below 0, the last of several first, as a lexsort does.
+
+    Numbers of 16 bits are sorted by counting them, which is several times faster than comparing.
+    """
+    permutation = np.arange(numbers[0].size)
+    for number in numbers:
+        for shift in (0, 16) if number.max(initial=0) >> 16 else (0,):
+            digits = (number >> shift).astype(np.uint16)[permutation]
+            permutation = permutation[np.argsort(digits, kind="stable")]
+    return permutation
 
 
 def equal_row(*columns: pl.Series) -> NDArray[np.int64]:
