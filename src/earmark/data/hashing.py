@@ -81,13 +81,14 @@ class KeyTable:
         at = np.flatnonzero(rows >= 0)
         rows = rows[at]
         while True:
-            same = self._keys[rows] == asked[at]
+            # Places of what is true select several times faster than truth values do.
+            same = np.flatnonzero(self._keys[rows] == asked[at])
             found_at.append(at[same])
             found.append(rows[same])
             if not rows.size:
                 return np.concatenate(found_at), np.concatenate(found)
             rows = self._before[rows]
-            goes_on = rows >= 0
+            goes_on = np.flatnonzero(rows >= 0)
             at, rows = at[goes_on], rows[goes_on]
 
     def _places(self, keys: Keys, group: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -117,13 +117,13 @@ def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints
     def look_up(chunk: pl.Series, start: int) -> None:
         asked = of_result[start : start + chunk.len()]
         at, row = truth.rows_by_key.find(text_keys(chunk), asked)
-        same = (chunk[at] == truth.documents[row]).to_numpy()
+        same = np.flatnonzero((chunk[at] == truth.documents[row]).to_numpy())
         row_of_result[start + at[same]] = row[same]
 
     for _ in in_threads(lambda part: look_up(*part), zip(chunks, starts.tolist(), strict=True)):
         pass
     position = np.flatnonzero(row_of_result > -2)
-    of_hit = np.searchsorted(runs.offsets, position, side="right") - 1
+    of_hit = np.repeat(np.arange(query.size), np.diff(np.searchsorted(position, runs.offsets)))
     return position - runs.offsets[of_hit] + 1, row_of_result[position].astype(np.int64), of_hit
 
 
