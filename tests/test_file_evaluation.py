@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from earmark import file_evaluation
-from earmark.data import parquet_folders, text_blocks
+from earmark.data import parquet_folders, run_parts, text_blocks
 from earmark.data.readers import read_cliques, read_judgments, read_runs
 from earmark.errors import InputError
 from earmark.evaluation import evaluate
@@ -65,6 +65,7 @@ def assert_same(scores, expected) -> None:
 @pytest.fixture(params=[200, 1 << 23], ids=["small blocks", "large blocks"])
 def block(request, monkeypatch):
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(run_parts, "PART_BYTES", 4 * request.param)
     monkeypatch.setattr(parquet_folders, "ROWS_AT_ONCE", max(request.param // 4, 20))
 
 
@@ -125,6 +126,7 @@ def test_several_files_get_distinct_names(made, tmp_path):
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_document_twice_is_an_error_with_its_place(made, tmp_path, monkeypatch, memory, shuffled):
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(run_parts, "PART_BYTES", 3000)
     folder, frame = made
     frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if shuffled else frame
     path = tmp_path / "run"

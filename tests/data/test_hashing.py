@@ -107,10 +107,13 @@ def test_a_table_of_keys_finds_every_row_of_every_key_of_a_group(groups, others)
     assert sorted(zip(at.tolist(), found.tolist(), strict=True)) == expected
 
 
-@given(st.lists(keys))
-def test_equal_keys_are_found_without_sorting(keys):
+@pytest.mark.parametrize("most", [2, 1000])
+@given(keys=st.lists(keys))
+def test_equal_keys_are_found_in_a_table_or_by_sorting(most, keys):
     array = np.array(keys, dtype=np.uint64)
-    assert hashing._may_repeat(array) == (len(set(keys)) < len(keys))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "_MOST_IN_TABLE", most)
+        assert hashing._may_repeat(array.copy()) == (len(set(keys)) < len(keys))
     row = hashing._equal_key(array)
     assert array[row].tolist() == keys
     assert len(set(row.tolist())) == len(set(keys))

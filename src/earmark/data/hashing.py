@@ -23,6 +23,8 @@ _HALF = np.uint64(32)
 _SPARSE = 8
 # How many times as many places as rows a table has that only compares rows with each other.
 _DENSE = 2
+# A table of more rows takes too much memory.
+_MOST_IN_TABLE = 1 << 22
 # Fewer rows than this are numbered faster one by one.
 _FEW = 5_000
 # How many times as many entries as rows a table of numbers may have.
@@ -116,7 +118,10 @@ def _mixed_keys(columns: Sequence[pl.Series], keys: Keys) -> Keys:
 
 
 def _may_repeat(keys: Keys) -> bool:
-    """Tell whether two keys are equal."""
+    """Tell whether two keys are equal; many are sorted in place."""
+    if keys.size > _MOST_IN_TABLE:
+        keys.sort()
+        return bool(np.any(keys[1:] == keys[:-1]))
     while keys.size:
         holder = _last_in_place(keys)
         displaced = np.flatnonzero(holder != np.arange(keys.size))
@@ -248,7 +253,7 @@ def number_pairs(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int32], NDArray
     return number_by_appearance(equal_row(a, b))
 
 
-def number_by_appearance(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def number_by_appearance(codes: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Give the different values of an array, none below 0, consecutive numbers in order of appearance.
 
     Returns
@@ -266,9 +271,9 @@ def number_by_appearance(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], N
         place[by_appearance] = np.arange(first.size, dtype=np.int32)
         return place[of_row], first[by_appearance]
     # A table in place of sorting. Written from the last row to the first, it keeps the first.
-    table = np.full(highest + 1, -1, dtype=np.int64)
-    table[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
-    first = np.sort(table[table >= 0])
+    table = np.full(highest + 1, -1, dtype=np.int32)
+    table[codes[::-1]] = np.arange(codes.size - 1, -1, -1, dtype=np.int32)
+    first = np.sort(table[table >= 0]).astype(np.int64)
     numbers = np.zeros(highest + 1, dtype=np.int32)
     numbers[codes[first]] = np.arange(first.size, dtype=np.int32)
     return numbers[codes], first
@@ -287,7 +292,7 @@ def stable_order(*numbers: NDArray[np.integer]) -> NDArray[np.int64]:
     return permutation
 
 
-def equal_row(*columns: pl.Series) -> NDArray[np.int64]:
+def equal_row(*columns: pl.Series) -> NDArray[np.int32]:
     """Return for every row one that has the same texts, the same one for all that have them."""
     # What is the same in all rows, as the system mostly is, tells none apart.
     telling = [column for column in columns if column.len() and not column.eq_missing(column[0]).all()]
@@ -297,13 +302,13 @@ def equal_row(*columns: pl.Series) -> NDArray[np.int64]:
     # Different texts share a key.
     names = [str(place) for place in range(len(columns))]
     frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
-    return frame.with_row_index("row").select(pl.col("row").min().over(names))["row"].to_numpy().astype(np.int64)
+    return frame.with_row_index("row").select(pl.col("row").min().over(names))["row"].to_numpy().astype(np.int32)
 
 
-def _equal_key(keys: Keys) -> NDArray[np.int64]:
+def _equal_key(keys: Keys) -> NDArray[np.int32]:
     """Return for every key the row of an equal one, the same one for all that are equal."""
-    found = np.empty(keys.size, dtype=np.int64)
-    rows = np.arange(keys.size)
+    found = np.empty(keys.size, dtype=np.int32)
+    rows = np.arange(keys.size, dtype=np.int32)
     while rows.size:
         left = keys[rows]
         holder = _last_in_place(left)
