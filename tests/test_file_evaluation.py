@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from earmark import file_evaluation
-from earmark.data import parquet_folders, text_blocks
+from earmark.data import parquet_folders, run_parts, text_blocks
 from earmark.data.readers import read_cliques, read_judgments, read_runs
 from earmark.errors import InputError
 from earmark.evaluation import evaluate
@@ -65,6 +65,7 @@ def assert_same(scores, expected) -> None:
 @pytest.fixture(params=[200, 1 << 23], ids=["small blocks", "large blocks"])
 def block(request, monkeypatch):
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(run_parts, "PART_BYTES", 4 * request.param)
     monkeypatch.setattr(parquet_folders, "ROWS_AT_ONCE", max(request.param // 4, 20))
 
 
@@ -102,6 +103,27 @@ def test_scores_from_files_are_those_of_runs_in_memory(made, tmp_path, block, la
         assert "not sorted by query" in said[0]
 
 
+@pytest.mark.parametrize("shuffled", [False, True], ids=["sorted", "shuffled"])
+@pytest.mark.parametrize("memory", [None, 2000], ids=["in memory", "on disk"])
+def test_blocks_of_comments_and_blank_lines_change_nothing(made, tmp_path, block, memory, shuffled):
+    folder, frame = made
+    plain, remarked = tmp_path / "plain", tmp_path / "remarked"
+    write_trec(frame.sample(fraction=1.0, shuffle=True, seed=1) if shuffled else frame, plain)
+    lines = plain.read_text().splitlines(keepends=True)
+    remarks, half = ("# a remark\n" + "\n" * 5) * 300, len(lines) // 2
+    remarked.write_text("".join((remarks, *lines[:half], remarks, *lines[half:], remarks)))
+    judgments = read_judgments(folder / "qrels")
+    scores = evaluate_files(remarked, judgments, MEASURES, limits=Limits(memory))
+    assert_same(scores, evaluate(read_runs(plain), judgments, MEASURES))
+
+
+def test_a_run_of_nothing_but_comments_is_refused(made, tmp_path, block):
+    path = tmp_path / "run"
+    path.write_text("# a remark\n" * 300)
+    with pytest.raises(InputError, match="empty"):
+        evaluate_files(path, read_judgments(made[0] / "qrels"), ["nDCG@5"])
+
+
 def test_measures_that_look_at_all_systems_see_all_systems(made, tmp_path, block):
     folder, frame = made
     paths = []
@@ -125,6 +147,7 @@ def test_several_files_get_distinct_names(made, tmp_path):
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_document_twice_is_an_error_with_its_place(made, tmp_path, monkeypatch, memory, shuffled):
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(run_parts, "PART_BYTES", 3000)
     folder, frame = made
     frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if shuffled else frame
     path = tmp_path / "run"

@@ -32,9 +32,10 @@ from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.runs import Runs, sort_ids
 from earmark.errors import ParameterError
-from earmark.list_scores import ListScores, relevant_of_query, score_empty_lists, score_lists
+from earmark.list_scores import ListScores, score_empty_lists, score_lists
 from earmark.measures import Measure, parse_all
 from earmark.measures.curves import CurveName, Curves, draw_curves
+from earmark.measures.relevance import relevant_of_query
 from earmark.wording import counted, listed
 
 Missing = Literal["zero", "drop"]

@@ -2,8 +2,8 @@
 
 Small files that fit in memory together are read and scored at once. A larger run that is sorted by query, as nearly all
 are, is read in pieces of whole lists; a piece is scored and forgotten. If a list turns up in a second piece the run is
-not sorted. It is then read whole where memory allows that; else its rows are distributed over files on disk by a hash
-of the query, and each of those is read and scored in turn. The scores are those of
+not sorted. Its rows are then distributed by a hash of the query over parts, in memory where they fit and else on disk,
+and the parts are scored. The scores are those of
 :func:`~earmark.evaluation.evaluate`, to the bit.
 """
 
@@ -16,15 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from earmark.data.ground_truth import Cliques, GroundTruth
 from earmark.data.judgments import Aggregation, Judgments, refuse_other_collection, require_retrieved
 from earmark.data.limits import available_memory
 from earmark.data.readers import distinct_names, read_runs, refuse_judgments
 from earmark.data.run_columns import RunColumns
-from earmark.data.run_files import RunSource, check_columns, open_run, read_run
-from earmark.data.runs import BadRow, Order, Runs, check_order, sort_ids
+from earmark.data.run_files import RunSource, check_columns, open_run
+from earmark.data.run_parts import PartsInMemory, PartsOnDisk, RunParts
+from earmark.data.runs import BadRow, Order, check_order, sort_ids
 from earmark.data.text_blocks import in_threads
 from earmark.errors import InputError
 from earmark.evaluation import (
@@ -42,8 +41,6 @@ from earmark.list_scores import ListScores, score_lists
 from earmark.measures import Measure
 
 AnyPath = str | os.PathLike[str]
-# Blocks whose rows are distributed over the files on disk together.
-_BLOCKS_AT_ONCE = 8
 # How many times the bytes of a file may be needed in memory for a moment.
 _ROOM = 4
 # Files of fewer bytes are faster scored together: what is done once for every file costs more than their lists.
@@ -92,9 +89,6 @@ class _Scorer:
             runs = columns.build(self.order)
         except BadRow as bad:
             return bad
-        return self.score_runs(runs)
-
-    def score_runs(self, runs: Runs) -> ListScores:
         return score_lists(runs, self.truth, self.measures, collection_size=self.collection_size)
 
 
@@ -235,18 +229,18 @@ def _score_sorted(sources: Sequence[RunSource], scorer: _Scorer, limits: Limits)
 
     def pieces() -> Iterator[tuple[int, Any, bool]]:
         for place, source in enumerate(sources):
-            number = 0
             for number, (piece, is_last) in enumerate(_with_end(source.pieces()), start=1):
                 if files[place].is_scattered:
                     break
                 yield place, piece, number == 1 and is_last
-            if not number:
-                raise InputError(expected="lines of results", got="an empty file", path=source.path)
 
     def score(item: tuple[int, Any, bool]) -> tuple[int, int, int, ListScores | BadRow | None]:
         place, piece, is_whole = item
         size = len(piece) if isinstance(piece, bytes) else 0
         columns = sources[place].read(piece)
+        if not columns.rows:
+            # A block of comments and blank lines: other blocks may have rows.
+            return place, size, 0, None
         check_columns(columns, sources[place], scorer.order)
         if not is_whole and columns.is_scattered:
             return place, size, columns.rows, None
@@ -259,7 +253,7 @@ def _score_sorted(sources: Sequence[RunSource], scorer: _Scorer, limits: Limits)
         left[: place + 1] = [0] * place + [left[place] - min(size, left[place])]
         limits.progress(done)
         file = files[place]
-        if file.is_scattered:
+        if file.is_scattered or not rows:
             continue
         if scored is None:
             file.is_scattered = True
@@ -269,6 +263,9 @@ def _score_sorted(sources: Sequence[RunSource], scorer: _Scorer, limits: Limits)
         else:
             file.add(scored)
         file.rows += rows
+    for file, source in zip(files, sources, strict=True):
+        if not file.rows:
+            raise InputError(expected="lines of results", got="an empty file", path=source.path)
     limits.progress(sum(left))
     return files
 
@@ -284,71 +281,34 @@ def _with_end(pieces: Iterator[Any]) -> Iterator[tuple[Any, bool]]:
 
 
 def _score_scattered(source: RunSource, scorer: _Scorer, limits: Limits) -> tuple[list[ListScores], tuple[str, ...]]:
-    """Score a run whose lists are not together, at once where memory allows; return its systems in order, too."""
+    """Score a run whose lists are not together, in memory where it allows that; return its systems in order, too."""
     room = max(1, limits.bytes // _ROOM)
     if source.memory <= room:
-        runs = read_run(source, order=scorer.order)
-        return [scorer.score_runs(runs)], runs.systems
+        return _score_parts(PartsInMemory(source), source, scorer)
     count = source.memory // room + 1
     limits.say(
         f"{source.path} is not sorted by query and would take about {source.memory / 1e9:.1f} GB of the "
         f"{limits.bytes / 1e9:.1f} GB of memory: its rows go to disk, in {count:,} parts by query"
     )
     with tempfile.TemporaryDirectory(prefix="earmark-", dir=limits.folder) as folder:
-        systems = _distribute(source, Path(folder), count)
-        return _score_partitions(source, scorer, Path(folder), count), systems
+        return _score_parts(PartsOnDisk(source, Path(folder), count), source, scorer)
 
 
-def _distribute(source: RunSource, folder: Path, count: int) -> tuple[str, ...]:
-    """Write the rows of a run to files in folders, one folder for all queries of a remainder of the hash.
+def _score_parts(parts: RunParts, source: RunSource, scorer: _Scorer) -> tuple[list[ListScores], tuple[str, ...]]:
+    def score(piece: Any) -> tuple[int, ListScores | BadRow]:
+        part = parts.read(piece)
+        scored = scorer.score(part.columns)
+        return int(part.row[scored.row]) if isinstance(scored, BadRow) else -1, scored
 
-    Returns
-    -------
-    tuple of str
-        The systems, in order of appearance.
-    """
-    systems: dict[str, None] = {}
-    for part in range(count):
-        (folder / str(part)).mkdir()
-    waiting: list[pl.DataFrame] = []
-    row = written = 0
-
-    def write() -> None:
-        nonlocal written
-        frame = pl.concat(waiting).with_columns((pl.col("query").hash() % count).alias("part"))
-        for (part,), rows in frame.partition_by("part", include_key=False, as_dict=True).items():
-            rows.write_ipc(folder / str(part) / f"{written:06d}.arrow", compression="lz4")
-        written += 1
-        waiting.clear()
-
-    for columns in in_threads(source.read, source.pieces()):
-        systems |= dict.fromkeys(columns.system.ids.unique(maintain_order=True))
-        waiting.append(columns.to_frame(row))
-        row += columns.rows
-        if len(waiting) == _BLOCKS_AT_ONCE:
-            write()
-    if waiting:
-        write()
-    return tuple(systems)
-
-
-def _score_partitions(source: RunSource, scorer: _Scorer, folder: Path, count: int) -> list[ListScores]:
-    parts: list[ListScores] = []
-    first: BadRow | None = None
-    first_row = -1
-    for part in range(count):
-        files = sorted((folder / str(part)).iterdir())
-        if not files:
-            continue
-        frame = pl.concat([pl.read_ipc(file.read_bytes()) for file in files])
-        scored = scorer.score(RunColumns.from_frame(frame))
+    found: list[ListScores] = []
+    wrong: list[tuple[int, BadRow]] = []
+    for row, scored in in_threads(score, parts.pieces(), workers=parts.workers):
         if isinstance(scored, BadRow):
-            row = int(frame["row"][scored.row])
-            # The first of the run is named, as if it were read at once.
-            if first is None or row < first_row:
-                first, first_row = scored, row
-            continue
-        parts.append(scored)
-    if first is not None:
-        raise source.error(first_row, expected=first.expected, got=first.got)
-    return parts
+            wrong.append((row, scored))
+        else:
+            found.append(scored)
+    if wrong:
+        # The first of the run is named, as if it were read at once.
+        row, bad = min(wrong, key=lambda one: one[0])
+        raise source.error(row, expected=bad.expected, got=bad.got)
+    return found, parts.systems

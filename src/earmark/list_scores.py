@@ -18,7 +18,7 @@ from earmark.data.ground_truth import GroundTruth
 from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.runs import Runs
 from earmark.measures import Measure
-from earmark.measures.relevance import is_relevant
+from earmark.measures.relevance import relevant_of_query
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +126,6 @@ def score_empty_lists(
     size = truth.collection_size if collection_size is None else collection_size
     lists = JudgedLists(truth, queries, nothing, Segments.from_counts(nothing), none, none, size, longest)
     return score_all(lists, measures)
-
-
-def relevant_of_query(truth: GroundTruth) -> Floats:
-    """Count the relevant documents of every query."""
-    return Segments(truth.offsets).sum(is_relevant(truth.gain, None))
 
 
 def _count_judged(lists: JudgedLists, cutoff: int | None) -> tuple[int, int]:

@@ -76,16 +76,57 @@ def test_numbers_by_appearance_and_stable_order(codes):
     assert hashing.stable_order(number).tolist() == np.argsort(number, kind="stable").tolist()
 
 
+numbers = st.integers(0, 3) | st.integers(0, 2**31 - 1)
+
+
+@given(st.lists(st.tuples(numbers, numbers | st.just(2**32 - 1))))
+def test_a_stable_order_is_that_of_sorting_by_the_last_numbers_first(rows):
+    first = np.array([row[1] for row in rows], dtype=np.uint32)
+    last = np.array([row[0] for row in rows], dtype=np.int32)
+    assert hashing.stable_order(first, last).tolist() == sorted(range(len(rows)), key=rows.__getitem__)
+
+
 def test_small_numbers_are_spread_over_all_bits():
     spread = hashing.spread(np.arange(1000))
     assert len(set((spread >> np.uint64(54)).tolist())) > 600
     assert hashing.spread(np.array([-1], dtype=np.int32)).tolist() == [(-0x9E3779B97F4A7C15) % 2**64]
 
 
-@given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 5)))
-def test_tables_of_keys_find_every_row_of_every_key(keys, others):
-    asked = keys[::2] + others
-    tables = hashing.KeyTables(np.array(keys, dtype=np.uint64))
-    at, rows = tables.find(np.array(asked, dtype=np.uint64))
-    expected = [(place, row) for place, one in enumerate(asked) for row, key in enumerate(keys) if key == one]
-    assert sorted(zip(at.tolist(), rows.tolist(), strict=True)) == expected
+keys = st.integers(0, 5) | st.integers(0, 2**64 - 1)
+
+
+@given(st.lists(st.lists(keys, max_size=9), max_size=4), st.lists(st.tuples(st.integers(-1, 3), keys)))
+def test_a_table_of_keys_finds_every_row_of_every_key_of_a_group(groups, others):
+    rows = [(group, key) for group, members in enumerate(groups) for key in members]
+    asked = rows[::2] + [(group, key) for group, key in others if group < len(groups)]
+    counts = np.array([len(members) for members in groups], dtype=np.int64)
+    table = hashing.KeyTable(np.array([key for _, key in rows], dtype=np.uint64), counts)
+    group = np.array([group for group, _ in asked], dtype=np.int32)
+    at, found = table.find(np.array([key for _, key in asked], dtype=np.uint64), group)
+    expected = [(place, row) for place, one in enumerate(asked) for row, other in enumerate(rows) if other == one]
+    assert sorted(zip(at.tolist(), found.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("most", [2, 1000])
+@given(keys=st.lists(keys))
+def test_equal_keys_are_found_in_a_table_or_by_sorting(most, keys):
+    array = np.array(keys, dtype=np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "_MOST_IN_TABLE", most)
+        assert hashing._may_repeat(array.copy()) == (len(set(keys)) < len(keys))
+    row = hashing._equal_key(array)
+    assert array[row].tolist() == keys
+    assert len(set(row.tolist())) == len(set(keys))
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 2**64 - 1])
+@given(rows=rows)
+def test_rows_are_equal_where_all_of_their_texts_are(rows, distinct):
+    real = hashing.text_keys
+    _, first, second = columns_of(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "text_keys", lambda texts: real(texts) % np.uint64(distinct))
+        row = hashing.equal_row(first, second)
+    pairs = list(zip(first, second, strict=True))
+    assert [pairs[place] for place in row] == pairs
+    assert len(set(row.tolist())) == len(set(pairs))

@@ -114,7 +114,6 @@ def test_colliding_hashes_cost_time_but_never_a_wrong_answer(systems, qrels, gro
         patch.setattr(hashing, "text_keys", few_keys)
         for module in (matching, ground_truth):
             patch.setattr(module, "text_keys", few_keys)
-            patch.setattr(module, "spread", lambda numbers: np.zeros(numbers.size, dtype=np.uint64))
         for truth in (truth_from_judgments(judgments_from_dict(qrels)), truth_of_cliques(group_of)):
             runs = runs_of(systems)
             assert as_lists(match(runs, truth)) == naive(runs, truth)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earmark.data import text_blocks
 from earmark.data.text_blocks import before_last_group, in_threads, line_blocks
 from earmark.errors import InputError
 
@@ -73,10 +74,14 @@ def test_an_error_in_a_thread_reaches_the_caller():
         list(in_threads(fail, range(10)))
 
 
-@pytest.mark.parametrize("size", range(1, 40))
-def test_blocks_are_cut_between_groups_wherever_pieces_end(file, size):
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("last", [1, 7, 1 << 16])
+@pytest.mark.parametrize("size", range(3, 40))
+def test_blocks_are_cut_between_groups_wherever_pieces_end(file, monkeypatch, size, last, pack, mark):
+    monkeypatch.setattr(text_blocks, "_LAST_BYTES", last)
     data = b"".join(b"q%d x%d\n" % (group, line) for group in range(6) for line in range(group % 3 + 1))
-    file.write_bytes(data)
+    file.write_bytes(pack(mark + data))
     blocks = list(line_blocks(file, size=size, cut=lambda text, end: before_last_group(text, end, 1)))
     assert b"".join(blocks) == data
     groups = [{line.split()[0] for line in block.splitlines()} for block in blocks]

@@ -7,7 +7,7 @@ clique is known not to be. *Ordered groups* say for each query which documents s
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,12 +17,11 @@ import polars as pl
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.hashing import (
-    KeyTables,
+    KeyTable,
     Stretches,
+    equal_row,
     number_by_appearance,
-    spread,
     stable_order,
-    text_codes,
     text_keys,
 )
 from earmark.data.judgments import Aggregation, Judgments, aggregate
@@ -78,9 +77,19 @@ class GroundTruth(Display):
         return np.lexsort((-np.maximum(self.gain, 0.0), self.query_of_row))
 
     @cached_property
-    def rows_by_key(self) -> KeyTables:
-        """Finds rows by the hash of their document mixed with the number of their query."""
-        return KeyTables(text_keys(self.documents) ^ spread(self.query_of_row))
+    def rows_by_key(self) -> KeyTable:
+        """Finds rows by their query and the hash of their document."""
+        return KeyTable(text_keys(self.documents), np.diff(self.offsets))
+
+    @cached_property
+    def _computed(self) -> dict[Hashable, Floats]:
+        return {}
+
+    def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
+        """Return what was computed under a key, once: lists are scored in pieces that share the truth."""
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return self._computed[key]
 
     @cached_property
     def known_elsewhere(self) -> Ints:
@@ -97,7 +106,7 @@ class GroundTruth(Display):
         return GroundTruth(
             tuple([self.queries[place] for place in queries.tolist()]),
             offsets,
-            self.documents.gather(rows),
+            self.documents[rows],
             self.gain[..., rows],
             self.scale,
             self.elsewhere,
@@ -223,7 +232,7 @@ def _build(
     items: pl.DataFrame, scale: Scale, *, elsewhere: pl.Series | None = None, own_document: bool = False
 ) -> GroundTruth:
     asked = Stretches.of(items["query"])
-    number, first = number_by_appearance(text_codes(asked.ids))
+    number, first = number_by_appearance(equal_row(asked.ids))
     names = asked.ids.gather(first).to_list()
     queries = sort_ids(names)
     place = {name: index for index, name in enumerate(queries)}

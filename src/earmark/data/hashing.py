@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 Keys = NDArray[np.uint64]
 # Spreads small numbers over 64 bits before they are mixed with a hash (2^64 over the golden ratio, odd).
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
 
-
-# How many places every key has in a table of keys, and how many bits the smallest one takes.
+# How many places a row has in a table of rows by key, where most keys asked for are those of no row.
 _SPARSE = 8
-_LEAST_BITS = 10
+# How many times as many places as rows a table has that only compares rows with each other.
+_DENSE = 2
+# A table of more rows takes too much memory.
+_MOST_IN_TABLE = 1 << 22
 # Fewer rows than this are numbered faster one by one.
 _FEW = 5_000
 # How many times as many entries as rows a table of numbers may have.
@@ -38,60 +41,107 @@ def text_keys(texts: pl.Series) -> Keys:
     return texts.hash().to_numpy()
 
 
-class KeyTables:
-    """Finds rows by their keys in tables; a row whose place in one table is taken goes into the next.
+class KeyTable:
+    """Finds rows by group and key: a table of places, each with the last row that belongs there, chained to the others.
+
+    Every group has a stretch of the table to itself, as long as its rows are many. So keys that are asked for group by
+    group are looked up in a small part of the memory at a time, which is several times faster.
 
     Parameters
     ----------
     keys : ndarray of uint64, shape (rows,)
         The key of every row; rows may share one.
+    counts : ndarray of int, shape (groups,)
+        How many rows every group has; the rows of a group follow each other.
     """
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keys, counts: NDArray[np.integer]) -> None:
         self._keys = keys
-        self._tables: list[NDArray[np.int32]] = []
+        sizes = counts * _SPARSE
+        end = int(sizes.sum())
+        # No row is in group -1, the last, nor in a group of size 0: a place that stays empty is theirs.
+        self._sizes = np.append(sizes, 0).astype(np.uint64)
+        self._starts = np.append(np.where(sizes > 0, np.cumsum(sizes) - sizes, end), end)
+        self._last = np.full(end + 1, -1, dtype=np.int32)
+        self._before = np.full(keys.size, -1, dtype=np.int32)
+        places = self._places(keys, np.repeat(np.arange(counts.size), counts))
         rows = np.arange(keys.size, dtype=np.int32)
         while rows.size:
-            # Sparse, so that few places are taken and most keys that nobody has are ruled out at once.
-            table = np.full(1 << max(_LEAST_BITS, (_SPARSE * rows.size).bit_length()), -1, dtype=np.int32)
-            places = self._places(keys[rows], table)
-            table[places] = rows
-            self._tables.append(table)
-            rows = rows[table[places] != rows]
+            before = self._last[places]
+            self._last[places] = rows
+            is_last = self._last[places] == rows
+            self._before[rows[is_last]] = before[is_last]
+            rows, places = rows[~is_last], places[~is_last]
 
-    def find(self, asked: Keys) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return where in an array keys stand that rows have, in any order, and their rows.
+    def find(self, asked: Keys, group: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return where in an array keys stand that rows of their groups have, in any order, and these rows.
 
-        A key is there as many times as rows have it.
+        A key is there as many times as rows have it. No row is in the group -1.
         """
-        found_at, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
-        for table in self._tables:
-            rows = table.take(self._places(asked, table))
-            at = np.flatnonzero(rows >= 0)
-            rows = rows[at]
-            same = self._keys[rows] == asked[at]
+        found_at, found = [], []
+        rows = self._last.take(self._places(asked, group))
+        at = np.flatnonzero(rows >= 0)
+        rows = rows[at]
+        while True:
+            # Places of what is true select several times faster than truth values do.
+            same = np.flatnonzero(self._keys[rows] == asked[at])
             found_at.append(at[same])
             found.append(rows[same])
-        return np.concatenate(found_at), np.concatenate(found)
+            if not rows.size:
+                return np.concatenate(found_at), np.concatenate(found)
+            rows = self._before[rows]
+            goes_on = np.flatnonzero(rows >= 0)
+            at, rows = at[goes_on], rows[goes_on]
 
-    @staticmethod
-    def _places(keys: Keys, table: NDArray[np.int32]) -> NDArray[np.int64]:
-        return (keys & np.uint64(table.size - 1)).view(np.int64)
+    def _places(self, keys: Keys, group: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the place of every key: as far into the stretch of its group as the key is into all keys."""
+        into = (keys >> _HALF) * self._sizes.take(group, mode="wrap") >> _HALF
+        places: NDArray[np.int64] = into.view(np.int64) + self._starts.take(group, mode="wrap")
+        return places
 
 
 def first_repeated_row(numbers: NDArray[np.integer], *columns: pl.Series) -> int | None:
     """Return the first row whose number and texts stood together in an earlier row, if there is one."""
-    keys = spread(numbers)
-    for column in columns:
-        # Multiplying in between keeps the order of the columns from mattering.
-        keys *= _SPREAD
-        keys ^= text_keys(column)
-    keys.sort()
-    if not np.any(keys[1:] == keys[:-1]):
+    if not _may_repeat(_mixed_keys(columns, spread(numbers))):
         return None
     together = pl.DataFrame([pl.Series("number", numbers), *(c.alias(str(i)) for i, c in enumerate(columns))])
     fresh = together.select(pl.struct(pl.all()).is_first_distinct()).to_series()
     return None if fresh.all() else int((~fresh).arg_true()[0])
+
+
+def _mixed_keys(columns: Sequence[pl.Series], keys: Keys) -> Keys:
+    """Mix the hashes of the texts of every row with a key that it has already."""
+    for column in columns:
+        # Multiplying in between keeps two columns from being taken for each other.
+        keys = keys * _SPREAD ^ text_keys(column)
+    return keys
+
+
+def _may_repeat(keys: Keys) -> bool:
+    """Tell whether two keys are equal; many are sorted in place."""
+    if keys.size > _MOST_IN_TABLE:
+        keys.sort()
+        return bool(np.any(keys[1:] == keys[:-1]))
+    while keys.size:
+        holder = _last_in_place(keys)
+        displaced = np.flatnonzero(holder != np.arange(keys.size))
+        left = keys[displaced]
+        if np.any(keys[holder[displaced]] == left):
+            return True
+        keys = left
+    return False
+
+
+def _last_in_place(keys: Keys) -> NDArray[np.int32]:
+    """Put keys into a table, and return for every key the last of those that fell on the same place.
+
+    That is a table in place of sorting, which takes ten times as long.
+    """
+    size = 1 << (_DENSE * keys.size).bit_length()
+    places = (keys & np.uint64(size - 1)).view(np.int64)
+    table = np.empty(size, dtype=np.int32)
+    table[places] = np.arange(keys.size, dtype=np.int32)
+    return table.take(places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +165,7 @@ class Stretches:
     @classmethod
     def of(cls, column: pl.Series) -> Stretches:
         """Find the stretches of a column."""
-        parts = [cls(starts := _changes(chunk), chunk.gather(starts), chunk.len()) for chunk in _chunks(column)]
+        parts = [cls(starts := _changes(chunk), chunk[starts], chunk.len()) for chunk in _chunks(column)]
         return cls.join(parts) if len(parts) != 1 else parts[0]
 
     @classmethod
@@ -137,11 +187,17 @@ class Stretches:
         few = min(rows, 1)
         return cls(np.zeros(few, dtype=np.int64), pl.Series([text][:few], dtype=pl.String), rows)
 
+    def take(self, rows: NDArray[np.integer]) -> Stretches:
+        """Return the column of some of the rows, in their order."""
+        if self.starts.size == 1:
+            return Stretches.same(self.ids[0], rows.size)
+        return Stretches.of(self.spelt_out()[rows])
+
     def spelt_out(self) -> pl.Series:
         """Return the column itself."""
         if self.starts.size == self.rows:
             return self.ids
-        return self.ids.gather(np.repeat(np.arange(self.starts.size), self.lengths))
+        return self.ids[np.repeat(np.arange(self.starts.size), self.lengths)]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -152,7 +208,9 @@ class Stretches:
         """Return the ids of stretches that start at these rows, all starts of this column among them."""
         if starts.size == self.starts.size:
             return self.ids
-        return self.ids.gather(np.cumsum(self._is_start[starts]) - 1)
+        if self.starts.size == 1:
+            return pl.repeat(self.ids[0], starts.size, dtype=pl.String, eager=True)
+        return self.ids[np.cumsum(self._is_start[starts]) - 1]
 
     def starts_with(self, other: Stretches) -> NDArray[np.int64]:
         """Return the rows at which this column or another one of as many rows changes."""
@@ -192,11 +250,10 @@ def number_pairs(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int32], NDArray
         pairs = zip(a.to_list(), b.to_list(), strict=True)
         number = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], dtype=np.int32)
         return number, np.unique(number, return_index=True)[1]
-    codes = [text_codes(column) for column in (a, b)]
-    return number_by_appearance(codes[0] * (int(codes[1].max(initial=0)) + 1) + codes[1])
+    return number_by_appearance(equal_row(a, b))
 
 
-def number_by_appearance(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def number_by_appearance(codes: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Give the different values of an array, none below 0, consecutive numbers in order of appearance.
 
     Returns
@@ -214,24 +271,47 @@ def number_by_appearance(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], N
         place[by_appearance] = np.arange(first.size, dtype=np.int32)
         return place[of_row], first[by_appearance]
     # A table in place of sorting. Written from the last row to the first, it keeps the first.
-    table = np.full(highest + 1, -1, dtype=np.int64)
-    table[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
-    first = np.sort(table[table >= 0])
+    table = np.full(highest + 1, -1, dtype=np.int32)
+    table[codes[::-1]] = np.arange(codes.size - 1, -1, -1, dtype=np.int32)
+    first = np.sort(table[table >= 0]).astype(np.int64)
     numbers = np.zeros(highest + 1, dtype=np.int32)
     numbers[codes[first]] = np.arange(first.size, dtype=np.int32)
     return numbers[codes], first
 
 
-def stable_order(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the permutation that sorts small numbers, none below 0, and leaves equal ones in their order."""
-    # Sorting numbers with their rows below them is several times faster than finding a permutation.
-    packed = numbers.astype(np.uint64) << np.uint64(32) | np.arange(numbers.size, dtype=np.uint64)
-    packed.sort()
-    return (packed & np.uint64(0xFFFFFFFF)).astype(np.int64)
+def stable_order(*numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the permutation that sorts by 32-bit numbers, none below 0, the last of several first, as a lexsort does.
+
+    Numbers of 16 bits are sorted by counting them, which is several times faster than comparing.
+    """
+    permutation = np.arange(numbers[0].size)
+    for number in numbers:
+        for shift in (0, 16) if number.max(initial=0) >> 16 else (0,):
+            digits = (number >> shift).astype(np.uint16)[permutation]
+            permutation = permutation[np.argsort(digits, kind="stable")]
+    return permutation
 
 
-def text_codes(column: pl.Series) -> NDArray[np.int64]:
-    """Give the different texts of a column numbers, in any order."""
-    # Numbers of a category count from 0 up to all texts that some such column of this process holds.
-    codes = column.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
-    return codes - codes.min(initial=0) if codes.size else codes
+def equal_row(*columns: pl.Series) -> NDArray[np.int32]:
+    """Return for every row one that has the same texts, the same one for all that have them."""
+    # What is the same in all rows, as the system mostly is, tells none apart.
+    telling = [column for column in columns if column.len() and not column.eq_missing(column[0]).all()]
+    row = _equal_key(_mixed_keys(telling, np.zeros(columns[0].len(), dtype=np.uint64)))
+    if all(column.eq_missing(column[row]).all() for column in telling):
+        return row
+    # Different texts share a key.
+    names = [str(place) for place in range(len(columns))]
+    frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+    return frame.with_row_index("row").select(pl.col("row").min().over(names))["row"].to_numpy().astype(np.int32)
+
+
+def _equal_key(keys: Keys) -> NDArray[np.int32]:
+    """Return for every key the row of an equal one, the same one for all that are equal."""
+    found = np.empty(keys.size, dtype=np.int32)
+    rows = np.arange(keys.size, dtype=np.int32)
+    while rows.size:
+        left = keys[rows]
+        holder = _last_in_place(left)
+        found[rows] = rows[holder]
+        rows = rows[left != left[holder]]
+    return found

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.ground_truth import GroundTruth
-from earmark.data.hashing import spread, text_keys
+from earmark.data.hashing import text_keys
 from earmark.data.runs import Runs
 from earmark.data.text_blocks import in_threads
 
@@ -114,19 +114,18 @@ def _find(runs: Runs, truth: GroundTruth, query: Ints) -> tuple[Ints, Ints, Ints
     chunks = runs.documents.get_chunks() if runs.documents.n_chunks() > 1 else [runs.documents]
     starts = np.cumsum([0, *(chunk.len() for chunk in chunks)])[:-1]
     # Made before the threads start, which would each make it.
-    tables = truth.rows_by_key
+    table = truth.rows_by_key
 
     def look_up(chunk: pl.Series, start: int) -> None:
         asked = of_result[start : start + chunk.len()]
-        at, row = tables.find(text_keys(chunk) ^ spread(asked))
-        same = (chunk.gather(at) == truth.documents.gather(row)).to_numpy()
-        same = same & (truth.query_of_row[row] == asked[at])
+        at, row = table.find(text_keys(chunk), asked)
+        same = np.flatnonzero((chunk[at] == truth.documents[row]).to_numpy())
         row_of_result[start + at[same]] = row[same]
 
     for _ in in_threads(lambda part: look_up(*part), zip(chunks, starts.tolist(), strict=True)):
         pass
     position = np.flatnonzero(row_of_result > -2)
-    of_hit = np.searchsorted(runs.offsets, position, side="right") - 1
+    of_hit = np.repeat(np.arange(query.size), np.diff(np.searchsorted(position, runs.offsets)))
     return position - runs.offsets[of_hit] + 1, row_of_result[position].astype(np.int64), of_hit
 
 

@@ -57,6 +57,21 @@ class RunColumns:
         """Whether the rows of queries are so mixed that other pieces must have some of them, too."""
         return self.query.starts.size > 2 * self.query.ids.n_unique() * self.system.ids.n_unique()
 
+    def distributed(self, rows: Sequence[NDArray[np.integer]]) -> list[RunColumns]:
+        """Return several selections of rows."""
+        # In one piece of memory: taking rows out of several is several times slower.
+        document, system, query = self.document.rechunk(), self.system, self.query.spelt_out()
+        return [
+            RunColumns(
+                system.take(own),
+                Stretches(np.arange(own.size), query[own], own.size),
+                document[own],
+                None if self.score is None else self.score[own],
+                None if self.rank is None else self.rank[own],
+            )
+            for own in rows
+        ]
+
     def build(self, order: Order) -> Runs:
         """Put the rows in order; see :func:`~earmark.data.runs.build_runs`."""
         return build_runs(

@@ -264,7 +264,7 @@ def build_runs(
         owners = given.split_at(starts)
     heads = asked.split_at(starts)
     of_stretch, first = number_pairs(owners, heads)
-    owners, heads = owners.gather(first), heads.gather(first)
+    owners, heads = owners[first], heads[first]
     of_row = np.repeat(of_stretch, np.diff(starts, append=asked.rows))
     repeated = first_repeated_row(of_row, document)
     if repeated is not None:
@@ -278,7 +278,7 @@ def build_runs(
         permutation = _order(of_row, None if single is None else -single, document)
     if permutation is not None:
         # In one piece of memory: looking things up in several is several times slower.
-        document = document.rechunk().gather(permutation)
+        document = document.rechunk()[permutation]
         single = None if single is None else single[permutation]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(of_row, minlength=first.size))))
     systems, list_system = _numbered(owners, tuple)
@@ -329,25 +329,13 @@ def _order(
 
 
 def _sorted_rows(of_row: NDArray[np.int32], keys: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the permutation that sorts by list, then key, and which rows are equal to the next in both.
-
-    Sorting 64-bit integers is several times faster than finding the permutation that sorts them. So list, key and row
-    are packed into one integer where they fit.
-    """
+    """Return the permutation that sorts by list, then key, and which rows are equal to the next in both."""
     # A float's bits sort like it once negatives are flipped; adding 0 makes one of both zeros.
     bits = (keys + np.float32(0)).view(np.uint32)
-    sortable = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
-    combined = of_row.astype(np.uint64) << np.uint64(32) | sortable
-    row_bits = int(of_row.size).bit_length()
-    if int(of_row.max(initial=0)).bit_length() + 32 + row_bits <= 64:
-        packed = combined << np.uint64(row_bits) | np.arange(of_row.size, dtype=np.uint64)
-        packed.sort()
-        permutation = (packed & np.uint64((1 << row_bits) - 1)).astype(np.int64)
-        combined = packed >> np.uint64(row_bits)
-    else:
-        permutation = np.argsort(combined)
-        combined = combined[permutation]
-    return permutation, combined[1:] == combined[:-1]
+    sortable = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000))
+    permutation = stable_order(sortable, of_row)
+    lists, ordered = of_row[permutation], sortable[permutation]
+    return permutation, (lists[1:] == lists[:-1]) & (ordered[1:] == ordered[:-1])
 
 
 def _order_by_rank(

@@ -7,20 +7,26 @@ encoded in is undone on the way.
 from __future__ import annotations
 
 import codecs
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from earmark.data.files import codec_name, decode, opened, read_bytes
+from earmark.data.files import codec_name, decode, is_packed, opened, read_bytes
 from earmark.data.limits import too_large
 
-BLOCK_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 23
 WORKERS = 2
 # How many blocks may be in memory for every thread that works on them: one in work, one waiting.
 _AHEAD = 2
 _LONGEST_GROUP = 200_000
+# A file of so many blocks stays in one piece, as most runs do, whatever the order of its lines.
+_UNCUT = 2
+# How many bytes before its end mostly tell where to cut a block, and how many times as many are looked at else.
+_LAST_BYTES = 1 << 16
+_MORE_BYTES = 4
 
 Cut = Callable[[bytes, int], int]
 T = TypeVar("T")
@@ -57,10 +63,14 @@ def line_blocks(
         If the file cannot be read, unpacked or decoded, or is too large.
     """
     codec = codec_name(encoding, path)
+    size = size or BLOCK_BYTES
     with opened(path) as file:
         if limit is not None and path.stat().st_size > limit:
             raise too_large(path, limit)
-        pieces = _pieces(file, size or BLOCK_BYTES, path, limit)
+        if codec == "utf-8" and not is_packed(path):
+            yield from _blocks_in_place(file, size, cut)
+            return
+        pieces = _pieces(file, size, path, limit)
         if codec != "utf-8":
             pieces = _recoded(pieces, codec, path)
         left, piece = b"", next(pieces, b"").removeprefix(codecs.BOM_UTF8)
@@ -72,6 +82,38 @@ def line_blocks(
                 yield block
         if left or piece:
             yield left + piece
+
+
+def _blocks_in_place(file: BinaryIO, size: int, cut: Cut) -> Iterator[bytes]:
+    """Yield the blocks of a file that is read as it is: their ends are looked for first, so that no block is copied."""
+    length = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    start = len(codecs.BOM_UTF8) if file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
+    while length > _UNCUT * size and start + size < length:
+        end = _end_of_block(file, start, size, length, cut)
+        file.seek(start)
+        yield file.read(end - start)
+        start = end
+    file.seek(start)
+    if rest := file.read():
+        yield rest
+
+
+def _end_of_block(file: BinaryIO, start: int, size: int, length: int, cut: Cut) -> int:
+    """Return where to cut what starts at some byte: in its last lines, or else further back, or further on."""
+    stop, seen = start + size, _LAST_BYTES
+    while stop < length:
+        first = max(start, stop - seen)
+        file.seek(first)
+        text = file.read(stop - first)
+        end = cut(text, text.rfind(b"\n") + 1)
+        # Unless it is the first of the block, the first line has no start here, so nothing is known about its group.
+        if end > (0 if first == start else text.find(b"\n") + 1):
+            return first + end
+        if first == start:
+            stop += size
+        seen *= _MORE_BYTES
+    return length
 
 
 def _cut_off(left: bytes, piece: bytes, cut: Cut) -> tuple[bytes, bytes]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats
+from earmark.data.ground_truth import GroundTruth
 from earmark.data.judged_lists import JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
@@ -198,9 +199,13 @@ class nDCG(Discounted):
         """Return the discounted gain of the ideal ranking, for every list."""
         if self.ideal == "scale":
             return np.full(lists.size, self._best(lists.truth.scale))
-        keep = pooled_rows(lists) if self.ideal == "pool" else None
-        ideal = ideal_ranking(lists.truth, keep=keep)
-        return ideal.queries.sum(self._worth(ideal.gain) * self._discounting(ideal.rank))[..., lists.query]
+        if self.ideal == "pool":
+            return self._best_of_query(lists.truth, pooled_rows(lists))[..., lists.query]
+        return lists.truth.once(self, lambda: self._best_of_query(lists.truth, None))[..., lists.query]
+
+    def _best_of_query(self, truth: GroundTruth, keep: NDArray[np.bool_] | None) -> Floats:
+        ideal = ideal_ranking(truth, keep=keep)
+        return ideal.queries.sum(self._worth(ideal.gain) * self._discounting(ideal.rank))
 
 
 @dataclass(frozen=True, repr=False)

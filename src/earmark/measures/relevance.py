@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
+from earmark.data.ground_truth import GroundTruth
 from earmark.data.judged_lists import JudgedLists
 
 
@@ -29,18 +30,29 @@ def relevant_found(lists: JudgedLists, rel: float | None, cutoff: int | None) ->
     return lists.hits.sum(relevant(lists, rel) & lists.within(cutoff))
 
 
+def relevant_of_query(truth: GroundTruth, rel: float | None = None) -> Floats:
+    """Count the relevant documents of every query."""
+
+    def count() -> Floats:
+        return Segments(truth.offsets).sum(is_relevant(truth.gain, rel) & (truth.gain >= 0))
+
+    return truth.once(("relevant", rel), count)
+
+
 def relevant_total(lists: JudgedLists, rel: float | None) -> Floats:
     """Count the relevant documents that the truth knows for every list's query: :math:`R`."""
-    truth = lists.truth
-    known = is_relevant(truth.gain, rel) & (truth.gain >= 0)
-    return Segments(truth.offsets).sum(known)[..., lists.query]
+    return relevant_of_query(lists.truth, rel)[..., lists.query]
 
 
 def irrelevant_total(lists: JudgedLists, rel: float | None) -> Floats:
     """Count the documents known not to be relevant to every list's query: :math:`N`."""
     truth = lists.truth
-    known = ~is_relevant(truth.gain, rel) & (truth.gain >= 0)
-    return (Segments(truth.offsets).sum(known) + truth.known_elsewhere)[..., lists.query]
+
+    def count() -> Floats:
+        known = ~is_relevant(truth.gain, rel) & (truth.gain >= 0)
+        return Segments(truth.offsets).sum(known) + truth.known_elsewhere
+
+    return truth.once(("irrelevant", rel), count)[..., lists.query]
 
 
 def divide(numerator: Floats, denominator: Floats | Ints | float) -> Floats:
