@@ -186,6 +186,7 @@ def test_an_option_changes_the_look_and_nothing_else(here, cli: Cli):
     assert "--measure nDCG@5 (the campaign: AG@5)" in said.err
     assert Path("study/campaign.toml").read_bytes() == before
     assert "results are for other settings" not in cli("rank", "study", "-m", "ag@5", "--scale", "fine").err
+    assert "--policy random (the campaign: the default)" in cli("next", "study", "--policy", "random").err
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,10 @@ def _view(out: Output, folder: CampaignFolder, wanted: Mapping[str, Any], *, as_
     differences = Settings.differences(settings, new)
     if not differences:
         return settings
-    shown = [f"--{_option(one.setting)} {_said(one.after)} (the campaign: {_said(one.before)})" for one in differences]
+    shown = [
+        f"--{_option(one.setting)} {_said(one.after)} (the campaign: {_said_of_campaign(one.setting, one.before)})"
+        for one in differences
+    ]
     if as_it_is:
         raise ParameterError(
             f"{shown[0]}: questions are reserved as the campaign asks them; leave the option out, or change "
@@ -123,6 +126,11 @@ def _means_the_same(setting: str, one: Any, other: Any) -> bool:
 def _option(setting: str) -> str:
     name = setting.partition(".")[2]
     return _SPELT.get(name, name).replace("_", "-")
+
+
+def _said_of_campaign(setting: str, value: Any) -> str:
+    """Say what a campaign has; where its settings say nothing, that is a default, but for files."""
+    return "the default" if value is None and not setting.startswith("inputs.") else _said(value)
 
 
 def _said(value: Any) -> str:
