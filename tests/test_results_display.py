@@ -58,7 +58,7 @@ INNER = {
     "FriedmanRanks", "GradeAnswers", "GroupPlaces", "Ideal", "JudgedLists", "MarginalLikelihood", "MarginalPosterior",
     "OpenPair", "PairAnswers", "PairDesign", "PairPosterior", "PairedDifferences", "Point", "Points", "PolicyState",
     "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks", "Stack", "StopState", "Table",
-    "Verdicts", "Wins", "Doubts", "Parameters", "Expected", "Stretches", "RunColumns",
+    "Verdicts", "Wins", "Doubts", "Parameters", "Expected", "Stretches", "RunColumns", "Part",
 }  # fmt: skip
 PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
 

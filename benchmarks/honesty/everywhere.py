@@ -257,8 +257,9 @@ def markdown(found: pl.DataFrame, *, since: float = 0.0, with_bias: bool = True)
         for row in part.filter(pl.col("share") >= since).iter_rows(named=True):
             shown = (_two_digits(row[name], name in row["missed"].replace("!", "").split()) for name in _COVERAGE)
             cells.append("/".join(shown))
-        slopes = part.filter(pl.col("share") > 0)["slope"]
-        cells.append(f"{_two_digits(slopes[0])} to {_two_digits(slopes[-1])}")
+        judged = part.filter(pl.col("share") > 0)
+        slopes = [_two_digits(judged["slope"][place], "slope" in judged["missed"][place]) for place in (0, -1)]
+        cells.append(" to ".join(slopes))
         if with_bias:
             late = part.tail(2)
             text = ", ".join(_two_digits(value) for value in late["bias"])

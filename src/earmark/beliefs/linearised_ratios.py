@@ -50,7 +50,7 @@ from earmark.measures.graded import nDCG, nRBP
 
 IDEAL_EXCESS = 0.05
 """By how much the unjudged part of ideal rankings is drawn too large, as a share of it."""
-IDEAL_ERROR = 0.04
+IDEAL_ERROR = 0.03
 """Standard deviation of the relative error that then remains in the unjudged part of ideal rankings."""
 
 
