@@ -151,6 +151,24 @@ def called_with(*arguments: str) -> dict[str, Any]:
     return {**got, "command": command}
 
 
+def test_a_field_that_is_no_option_is_refused() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Forgetful:
+        """A group."""
+
+        size: int = 3
+
+    # Written out, as annotations are texts here, which name what is in the module.
+    Forgetful.__annotations__["size"] = int
+
+    def paint(group: Any) -> None:
+        """Paint things."""
+
+    paint.__annotations__["group"] = Forgetful
+    with pytest.raises(TypeError, match=r"Forgetful\.size is neither an option nor a group"):
+        add_command(typer.Typer(), "paint", paint)
+
+
 def test_options_of_a_group_reach_the_command() -> None:
     got = called_with("a", "b", "-n", "4", "--colour", "red", "--loud")
     assert (got["things"], got["group"], got["loud"]) == (["a", "b"], Group(size=4, colour="red"), True)

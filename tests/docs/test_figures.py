@@ -198,6 +198,18 @@ def test_the_tables_of_text_and_music_are_those_of_the_data(collection: str, hea
         assert near(bias.replace("−", ""), [abs(value) for value in part["bias"][-2:]]), name
 
 
+def test_the_table_of_half_widths_is_that_of_the_data() -> None:
+    table = pl.read_csv(DOCS / "data" / "everywhere.csv").filter(pl.col("share") > 0)
+    for name, cells in rows_after("| 2% | 5%").items():
+        collection, measure, whose = name.split(", ")
+        method, column = ("default", "half_width") if whose == "model" else ("proportional", "design_half_width")
+        part = table.filter(
+            pl.col("collection") == collection, pl.col("measure") == measure, pl.col("method") == method
+        )
+        for cell, wanted in zip(cells, part[column], strict=True):
+            assert cell == "–" if wanted is None else near(cell, [wanted]), name
+
+
 def test_the_table_of_unusual_collections_is_that_of_the_data() -> None:
     table = pl.read_csv(DOCS / "data" / "shapes.csv").filter(pl.col("share") > 0)
     assert table["campaigns"].min() == 20

@@ -566,6 +566,16 @@ def test_a_prior_learnt_from_past_collections_is_better_than_the_shipped_one():
     assert 0.5 < beliefs.variance.mean() / np.mean((beliefs.mean / 100 - new.gains) ** 2) / 100**2 < 2.5
 
 
+def test_given_variances_are_those_of_effects_that_exist():
+    past = [judged_collection(1, 0.8)]
+    prior = fit_prior(past, name="mine", fixed={"query × ART": 0.02, "rare": 0.01})
+    assert prior.variances["query × ART"][0] == pytest.approx(np.log(0.02), abs=1e-4)
+    # Where artists are known, there is no such effect.
+    assert "rare" not in prior.variances
+    with pytest.raises(ParameterError, match="unknown effect 'bsae'"):
+        fit_prior(past, name="mine", fixed={"bsae": 0.01})
+
+
 def test_a_prior_of_nothing():
     with pytest.raises(ParameterError, match="a prior is learnt from judged items, and nothing is judged"):
         fit_prior([judged_collection(1, 0.0)], name="mine")

@@ -279,9 +279,6 @@ def fit_prior(
     ParameterError
         If nothing is judged, or everything alike, or if `fixed` names an effect that does not exist.
     """
-    unknown = sorted(set(fixed or {}) - set(GENERAL))
-    if unknown:
-        raise ParameterError(f"unknown effect '{unknown[0]}': use one of {', '.join(GENERAL)}")
     known = [covariates(one.collection, one.features, one.content) for one in past]
     names = tuple(dict.fromkeys(name for table in known for name in table.names))
     rows = np.concatenate([_columns(table, names)[one.gains >= 0] for table, one in zip(known, past, strict=True)])
@@ -298,6 +295,11 @@ def fit_prior(
         for component, value in zip(model.components, _variances(model, one.gains), strict=True):
             peaks.setdefault(component, []).append(value)
     centre = {component: float(np.mean(values)) for component, values in peaks.items()}
+    # A general effect that these collections do not have is no mistake: variances are often given for any kind.
+    possible = dict.fromkeys((*GENERAL, *centre))
+    unknown = sorted(set(fixed or {}) - set(possible))
+    if unknown:
+        raise ParameterError(f"unknown effect '{unknown[0]}': use one of {', '.join(possible)}")
     centre |= {name: float(np.log(value)) for name, value in (fixed or {}).items() if name in centre}
     spreads = {component: SPREADS.get(component, USUAL_SPREAD) for component in centre}
     return HierarchicalPrior(
