@@ -30,7 +30,11 @@ def campaign(rows: list[Row], of: ListProblem | None = None) -> ListCampaign:
 def drawn(rng: np.random.Generator, of: ListProblem, count: int, chances: tuple[float, ...] = (0.6, 0.1, 0.1, 0.2)):
     asked = of.questions[rng.permutation(of.questions.height)[:count]]
     choices = rng.choice(["a", "same", "neither", "b"], p=chances, size=count)
-    return [(*row, "ann", choice) for row, choice in zip(asked.iter_rows(), choices, strict=True)]
+    # Twelve people, in turn.
+    return [
+        (*row, f"person {place % 12}", choice)
+        for place, (row, choice) in enumerate(zip(asked.iter_rows(), choices, strict=True))
+    ]
 
 
 def test_shares_by_hand() -> None:
@@ -95,31 +99,60 @@ def test_one_system_and_systems_with_the_same_lists() -> None:
 def test_answers_of_several_people_count_as_one_query() -> None:
     once = campaign([(f"q{n}", "A", "B", "ann", "a") for n in range(4)]).look.estimates
     often = campaign([(f"q{n}", "A", "B", who, "a") for n in range(4) for who in ("ann", "bob", "cid")]).look.estimates
-    assert often.pair_low[0] == once.pair_low[0]
+    assert often.these_low[0] == once.these_low[0]
     assert often.answers[0] == 12
+    assert often.assessors.tolist() == [3, 0, 0]
 
 
-def test_intervals_are_those_of_the_sequence_of_queries() -> None:
-    of = problem(("A", "B"), queries=60)
-    rows = drawn(np.random.default_rng(3), of, 50, (0.7, 0.1, 0.1, 0.1))
+def test_two_systems_that_many_people_compare_are_decided() -> None:
+    of = problem(("A", "B"), queries=90)
+    rows = drawn(np.random.default_rng(3), of, 90, (0.8, 0.1, 0.0, 0.1))
     found = campaign(rows, of).look.estimates
     won = [{"a": 1.0, "b": 0.0}.get(row[4], 0.5) for row in rows]
-    assert (found.pair_low[0], found.pair_high[0]) == pytest.approx(betting_interval(won))
+    assert (found.these_low[0], found.these_high[0]) == pytest.approx(betting_interval(won))
+    assert found.pair_low[0] <= found.these_low[0]
     assert found.decided[0]
     assert found.sentence() == "A is better than B."
     assert found.confidence[0] >= 0.95
 
 
-def test_the_interval_of_a_system_is_the_mean_of_wider_intervals_of_its_pairs() -> None:
+def test_one_person_speaks_for_nobody_else() -> None:
+    of = problem(("A", "B"), queries=90)
+    rows = [(*row[:3], "ann", row[4]) for row in drawn(np.random.default_rng(3), of, 90, (0.8, 0.1, 0.0, 0.1))]
+    found = campaign(rows, of).look.estimates
+    assert not found.decided.any()
+    assert found.preferred_here.all()
+    assert (found.pair_low[0], found.pair_high[0]) == (0.0, 1.0)
+    assert found.sentence() == "A is preferred to B by 1 person: too few or too different to speak for others."
+    assert found.notes() == ["1 person prefers A to B; whether others do is open: that takes more people"]
+
+
+def test_what_each_person_prefers() -> None:
+    rows = [("q0", "A", "B", "ann", "a"), ("q1", "A", "B", "ann", "same"), ("q0", "A", "B", "bob", "b")]
+    people = campaign(rows).look.estimates.people
+    assert people.select("assessor", "share", "answers").rows() == [("ann", 0.75, 2), ("bob", 0.0, 1)]
+
+
+def test_the_interval_of_a_system_is_the_mean_of_those_of_its_pairs_which_hold_together() -> None:
     of = problem(queries=40)
-    found = campaign(drawn(np.random.default_rng(0), of, 100), of).look.estimates
-    outcomes = campaign(drawn(np.random.default_rng(0), of, 100), of).outcomes
-    ends = [
-        betting_interval(outcomes.filter(pl.col("a") == "A", pl.col("b") == other)["won"].to_numpy(), level=0.975)
-        for other in ("B", "C")
-    ]
-    assert (found.low[0], found.high[0]) == pytest.approx(tuple(np.mean(ends, axis=0)))
+    rows = drawn(np.random.default_rng(0), of, 100)
+    found = campaign(rows, of).look.estimates
+    alone = campaign(rows, problem(queries=40, level=1 - 0.05 / 3)).look.estimates
+    assert np.all(alone.pair_high - alone.pair_low > found.pair_high - found.pair_low)
+    assert (found.low[0], found.high[0]) == pytest.approx((found.pair_low[:2].mean(), found.pair_high[:2].mean()))
+    two = [row for row in rows if row[1:3] == ("A", "B")]
+    by_itself = campaign(two, problem(("A", "B"), queries=40, level=1 - 0.05 / 3)).look.estimates
+    assert (by_itself.pair_low[0], by_itself.pair_high[0]) == pytest.approx((found.pair_low[0], found.pair_high[0]))
     assert np.all((found.low <= found.estimate) & (found.estimate <= found.high))
+
+
+@pytest.mark.parametrize("sort", [lambda row: row[4], lambda row: row[3], lambda row: row[0]])
+def test_at_one_look_the_order_of_answers_changes_nothing(sort) -> None:
+    of = problem(queries=40, anytime=False)
+    rows = drawn(np.random.default_rng(5), of, 110)
+    found, other = (campaign(answers, of).look.estimates for answers in (rows, sorted(rows, key=sort)))
+    for name in ("estimate", "low", "high", "pair_low", "pair_high", "these_low", "these_high", "confidence"):
+        np.testing.assert_allclose(getattr(found, name), getattr(other, name), rtol=1e-12)
 
 
 def test_names_and_their_order_change_nothing() -> None:
@@ -176,13 +209,15 @@ def test_a_question_counts_as_done_with_all_its_answers() -> None:
 def test_who_leads_is_said_in_words() -> None:
     of = problem(queries=80)
     # A beats C clearly, and B nearly as often as B beats A.
-    sure = [(f"q{n}", "A", "C", "ann", "a" if n % 8 else "b") for n in range(80)]
-    even = [(f"q{n}", "A", "B", "ann", "a" if n % 2 else "b") for n in range(80)]
-    close = [(f"q{n}", "B", "C", "ann", "a" if n % 2 else "b") for n in range(80)]
+    def compared(a: str, b: str, lost: int) -> list[Row]:
+        # Fifteen people; every so many queries are lost.
+        return [(f"q{n}", a, b, f"person {n % 15}", "a" if n % lost else "b") for n in range(80)]
+
+    sure, even, close = compared("A", "C", 8), compared("A", "B", 2), compared("B", "C", 2)
     said = campaign(sure + even + close, of).look.estimates.sentence()
     assert said == "A is first of 3 systems: it is better than C; it cannot be told apart yet from B."
     assert campaign(even + close, of).look.estimates.sentence().endswith("no difference is decided yet.")
-    clear = [(f"q{n}", "A", "B", "ann", "a" if n % 8 else "b") for n in range(80)]
+    clear = compared("A", "B", 8)
     assert campaign(sure + clear, of).look.estimates.sentence() == (
         "A is the best of 3 systems: it is better than every other one."
     )

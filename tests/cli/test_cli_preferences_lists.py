@@ -29,9 +29,9 @@ def comparisons(tmp_path: Path) -> Path:
         choice = rng.choice(["a", "b", "same", "neither"], p=[0.7, 0.1, 0.1, 0.1])
         # Every other time the lists stood the other way round.
         if query % 2:
-            rows.append(f"q{query},New,Old,ann,{choice}")
+            rows.append(f"q{query},New,Old,person {query % 12},{choice}")
         else:
-            rows.append(f"q{query},Old,New,ann,{ {'a': 'b', 'b': 'a'}.get(choice, choice) }")
+            rows.append(f"q{query},Old,New,person {query % 12},{ {'a': 'b', 'b': 'a'}.get(choice, choice) }")
     return written(tmp_path / "lists.csv", *rows)
 
 
@@ -42,7 +42,8 @@ def test_the_same_as_a_campaign(cli: Cli, comparisons: Path) -> None:
     turn = {"a": "b", "b": "a"}
     ordered = [(q, "New", "Old", who, c if a == "New" else turn.get(c, c)) for q, a, _, who, c in rows]
     answers = pl.DataFrame(ordered, schema=ANSWERS, orient="row")
-    look = ListCampaign(ListProblem(("New", "Old"), answers.select("query", "a", "b")), answers).look
+    problem = ListProblem(("New", "Old"), answers.select("query", "a", "b"), anytime=False)
+    look = ListCampaign(problem, answers.sort(*ANSWERS)).look
     (pair,) = [row for row in said.rows if row["kind"] == "pair"]
     assert pair == look.estimates.pairs_frame().row(0, named=True)
     assert pair["decided"]
@@ -50,9 +51,29 @@ def test_the_same_as_a_campaign(cli: Cli, comparisons: Path) -> None:
     systems = [row for row in said.rows if row["kind"] == "system"]
     assert systems == look.estimates.systems_frame().rows(named=True)
     table = cli("preferences", "lists", comparisons, "--format", "table").out
-    assert "95% intervals that hold at any time" in table
+    assert "95% intervals that hold at one look" in table
     assert "New is better than Old." in table
     assert "Judging" not in table
+
+
+def test_rows_in_another_order_give_the_same_bytes(cli: Cli, comparisons: Path, tmp_path: Path) -> None:
+    rows = comparisons.read_text().splitlines()[1:]
+    by_choice = written(tmp_path / "sorted.csv", *sorted(rows, key=lambda row: row.rsplit(",", 1)[1]))
+    assert cli("preferences", "lists", comparisons).out == cli("preferences", "lists", by_choice).out
+
+
+def test_answers_with_times_hold_at_all_looks(cli: Cli, comparisons: Path, tmp_path: Path) -> None:
+    rows = comparisons.read_text().splitlines()[1:]
+    timed = [f"{row},2026-03-01T10:{place:02d}:00Z" for place, row in enumerate(rows)]
+    path, turned = tmp_path / "timed.csv", tmp_path / "turned.csv"
+    for target, lines in ((path, timed), (turned, timed[::-1])):
+        target.write_text("\n".join([f"{HEADER},time", *lines]) + "\n")
+    once, anytime = (cli("preferences", "lists", file) for file in (comparisons, path))
+    (narrow,), (wide,) = ([row for row in result.rows if row["kind"] == "pair"] for result in (once, anytime))
+    assert wide["share_low"] < narrow["share_low"]
+    assert "at all looks together" in anytime.err
+    assert "at one look" in once.err
+    assert anytime.out == cli("preferences", "lists", turned).out
 
 
 def test_stopping_is_by_the_rule_alone(cli: Cli, comparisons: Path) -> None:

@@ -1,8 +1,11 @@
 """Comparisons of two lists read from files: the answers of a campaign of kind lists that was run elsewhere.
 
-A file has one answer a row, in the order in which answers were given, with the columns ``query``, ``a``, ``b`` (two
-systems), ``assessor`` and ``choice``: ``a``, ``b``, ``same`` (equally good) or ``neither`` (equally bad). It may have
-been shown either way round. A row without a choice is a question that nobody answered; it is left out and counted.
+A file has one answer a row with the columns ``query``, ``a``, ``b`` (two systems), ``assessor`` and ``choice``: ``a``,
+``b``, ``same`` (equally good) or ``neither`` (equally bad), and perhaps ``time``. It may have been shown either way
+round. A row without a choice is a question that nobody answered; it is left out and counted.
+
+With a time in every row the answers have an order, and intervals hold at all looks together. Without, the order of
+rows means nothing: intervals hold at one look, and rows in another order give the same to the bit.
 
 What comes out is a :class:`~earmark.campaign.list_campaign.ListCampaign`, so shares, intervals and words are those of
 stored campaigns. A file says nothing of the lists themselves: the questions are those that somebody answered, and two
@@ -23,6 +26,8 @@ from earmark.campaign.list_campaign import ANSWERS, WON, ListCampaign, ListLook,
 from earmark.campaign.stopping import Never, StopRule
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.files import BLANKS, require_file
+from earmark.data.judgments import moments
+from earmark.data.named_columns import times
 from earmark.data.preference_checks import Repeated
 from earmark.data.table_files import read_named
 from earmark.data.tables import Table
@@ -31,6 +36,7 @@ from earmark.wording import counted
 
 AnyPath = str | os.PathLike[str]
 _TURNED = {"a": "b", "b": "a"}
+_NO_TIME = pl.lit(None, dtype=pl.Datetime("us", "UTC")).alias("time")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,16 +46,20 @@ class ListAnswers(Display):
     Attributes
     ----------
     frame : polars.DataFrame
-        The columns of :data:`~earmark.campaign.list_campaign.ANSWERS`, ``a`` before ``b`` in the order of names.
+        The columns of :data:`~earmark.campaign.list_campaign.ANSWERS`, ``a`` before ``b`` in the order of names; rows in
+        the order of their times, or else of what they say.
     unanswered : int
         How many rows had no choice and were left out.
     replaced : int
         How many answers were left out because their assessor answered the same question in another row.
+    timed : bool
+        Every answer has a time.
     """
 
     frame: pl.DataFrame
     unanswered: int = 0
     replaced: int = 0
+    timed: bool = False
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -70,11 +80,11 @@ class ListAnswers(Display):
         stop : StopRule, optional
             A budget of answers or a width; by default none.
         level : float, in (0, 1)
-            The probability that the interval of a pair holds at all looks.
+            The probability that the intervals of all pairs hold: at all looks where answers have times, else at one.
         """
         questions = self.frame.select("query", "a", "b").unique(maintain_order=True)
         # Every question of a file is answered; that is no reason to stop, as more may be asked.
-        problem = ListProblem(self.systems, questions, self.frame.height + 1, stop or Never(), level)
+        problem = ListProblem(self.systems, questions, self.frame.height + 1, stop or Never(), level, self.timed)
         found = ListCampaign(problem, self.frame).look
         # Without the lists, two systems that nobody compared may differ all the same.
         return replace(found, estimates=replace(found.estimates, identical=()))
@@ -96,7 +106,7 @@ def read_list_answers(
     Parameters
     ----------
     paths : path or sequence of paths
-        Files with the columns ``query``, ``a``, ``b``, ``assessor`` and ``choice``.
+        Files with the columns ``query``, ``a``, ``b``, ``assessor`` and ``choice``, and perhaps ``time``.
     encoding : str
         The text encoding of the files.
     repeated : {"refuse", "first", "last"}
@@ -136,8 +146,12 @@ def read_list_answers(
                 got=f"'{first['assessor']}' again on '{first['a']}' and '{first['b']}' for query '{first['query']}'",
                 hint="--repeated first or last takes one of them",
             )
-    one = answered.filter(key.is_last_distinct() if repeated == "last" else key.is_first_distinct())
-    return ListAnswers(one.select(list(ANSWERS)), whole.height - answered.height, answered.height - one.height)
+    single = answered.filter(key.is_last_distinct() if repeated == "last" else key.is_first_distinct())
+    timed = not single["time"].null_count()
+    ordered = single.sort(*(["time"] if timed else []), *ANSWERS)
+    return ListAnswers(
+        ordered.select(list(ANSWERS)), whole.height - answered.height, answered.height - single.height, timed
+    )
 
 
 def _read(path: AnyPath, encoding: str) -> tuple[Table, pl.DataFrame]:
@@ -173,4 +187,6 @@ def _read(path: AnyPath, encoding: str) -> tuple[Table, pl.DataFrame]:
         pl.when(turned).then("a").otherwise("b").alias("b"),
         pl.when(turned).then(pl.col("choice").replace(_TURNED)).otherwise("choice").alias("choice"),
     )
-    return table, ordered
+    if "time" not in lowered:
+        return table, ordered.with_columns(_NO_TIME)
+    return table, ordered.with_columns(moments(pl.DataFrame({"time": times(table, lowered["time"])})))

@@ -32,11 +32,11 @@ def rank_lists(out: Output, runs: list[Path], stop: str, level: float) -> None:
 def show_list_look(look: ListLook, out: Output, *, summary: pl.DataFrame, stopping: bool = True) -> None:
     """Print what comparisons of lists come to, of a stored campaign or of a file."""
     estimates = look.estimates
-    out.note("about queries like these; intervals and confidences hold at all looks together")
-    for a, b in estimates.identical:
-        out.note(f"lists never differ, not compared: {a} and {b}")
+    out.note(estimates.basis)
+    for note in estimates.notes():
+        out.note(note)
     if not out.for_people:
-        out.kinds(estimates.systems_frame(), estimates.pairs_frame(), summary)
+        out.kinds(estimates.systems_frame(), estimates.pairs_frame(), estimates.people, summary)
         return
     _show_shares(look, out)
     out.show(estimates.sentence(), *([f"{_stop_said(look)}."] if stopping else []))
@@ -46,7 +46,7 @@ def _show_shares(look: ListLook, out: Output) -> None:
     estimates = look.estimates
     systems, pairs = estimates.systems_frame(), estimates.pairs_frame()
     rows = systems.select("low", "estimate", "high").rows()
-    level = f"{100 * estimates.level:g}% intervals that hold at any time"
+    level = f"{100 * estimates.level:g}% intervals that hold {'at any time' if estimates.anytime else 'at one look'}"
     out.show_columns(
         [
             Column("#", [str(rank) for rank in systems["rank"]]),
@@ -72,6 +72,7 @@ def _show_shares(look: ListLook, out: Output) -> None:
             Column("low", [number(value) for value in pairs["share_low"]]),
             Column("high", [number(value) for value in pairs["share_high"]]),
             Column("queries", [f"{seen:,} of {asked:,}" for seen, asked in pairs.select("queries", "asked").rows()]),
+            Column("people", [f"{count:,}" for count in pairs["assessors"]]),
             Column("", ["decided" if one else "open" for one in pairs["decided"]], numeric=False),
         ],
         title=f"Pairs of systems: {int(estimates.decided.sum()):,} of {pairs.height:,} decided",

@@ -219,12 +219,12 @@ def current_answers(frame: pl.DataFrame) -> pl.DataFrame:
     item = [name for name in ("query", "document", "assessor") if name in frame.columns]
     order = [name for name in ("sequence", "time", "gain") if name in frame.columns]
     by_time = (
-        frame.with_row_index("row").with_columns(_moment(frame)).sort(order, nulls_last=False, maintain_order=True)
+        frame.with_row_index("row").with_columns(moments(frame)).sort(order, nulls_last=False, maintain_order=True)
     )
     return frame[by_time.unique(item, keep="last", maintain_order=True)["row"].sort()]
 
 
-def _moment(frame: pl.DataFrame) -> list[pl.Series]:
+def moments(frame: pl.DataFrame) -> list[pl.Series]:
     """Return the column ``time`` as times in UTC, where there is one; null where it cannot be read as a time."""
     if "time" not in frame.columns:
         return []

@@ -8,10 +8,12 @@ whatever two answers have in common [1]_,
    V = \sum_{workers} \Bigl(\sum_{i} e_i\Bigr)^2 + \sum_{pairs} \Bigl(\sum_i e_i\Bigr)^2
    - \sum_{both} \Bigl(\sum_i e_i\Bigr)^2
 
-each sum over G groups times :math:`G / (G - 1)`, and V at least as large as any of the three.
+each sum times :math:`G / (G - 1)`, where :math:`G = 1 / \sum_g h_g^2` is the effective number of groups, of which group
+g has the share :math:`h_g` of the weight [3]_: their number where all count the same. V is at least as large as any of
+the three.
 So many answers are worth :math:`n = s (1 - s) / V` independent ones. The interval is Wilson's for that many [2]_, with
 Student's t for the fewer of workers and pairs in place of the normal quantile; the test is its inverse, so an interval
-excludes a value exactly when the test rejects it. Where all outcomes are equal there is no spread to see, and every
+excludes a value exactly when the test rejects it. Where there is no spread to see, as all outcomes are equal, every
 group counts as one answer. In simulated studies of 40 to 200 pairs with 8 to 40 workers, who favour a side or do not,
 95 to 99 of 100 intervals of 95% held.
 
@@ -21,6 +23,7 @@ References
    and Economic Statistics 29(2), 238-249.
 .. [2] E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. Journal of the
    American Statistical Association 22(158), 209-212.
+.. [3] L. Kish (1965). Survey Sampling. Wiley.
 """
 
 from __future__ import annotations
@@ -99,14 +102,33 @@ def normal_quantile(level: float) -> float:
     return float(special.ndtri((1 + level) / 2))
 
 
+def effective_number(group: Ints, weight: Floats) -> float:
+    """Return how many groups of equal weight would count as much as these (Kish 1965).
+
+    Examples
+    --------
+    >>> effective_number(np.array([0, 1, 2, 2]), np.array([2.0, 2.0, 1.0, 1.0]))
+    3.0
+    """
+    total = np.bincount(group, weight)
+    return float(total.sum() ** 2 / (total @ total))
+
+
 def clustered_share(
-    outcome: NDArray[np.bool_], weight: Floats, one: Ints, two: Ints, *, null: float = 0.5, level: float = 0.95
+    outcome: Floats | NDArray[np.bool_],
+    weight: Floats,
+    one: Ints,
+    two: Ints,
+    *,
+    null: float = 0.5,
+    level: float = 0.95,
+    wider: float = 1.0,
 ) -> ClusteredShare:
     """Return a share of answers that are grouped in two ways at once.
 
     Parameters
     ----------
-    outcome : ndarray of bool, shape (answers,)
+    outcome : ndarray of bool, or of float in [0, 1], shape (answers,)
         What is counted.
     weight : ndarray of float, shape (answers,), above 0
         What each answer counts.
@@ -116,6 +138,8 @@ def clustered_share(
         The share to test.
     level : float, in (0, 1)
         The probability with which the interval holds.
+    wider : float, 1 or more
+        By what factor the quantile is larger, for looks that are repeated; interval and test agree all the same.
     """
     require_level(level)
     if not outcome.size:
@@ -125,19 +149,21 @@ def clustered_share(
     error = weight * (outcome - share) / whole
     one, two = (np.unique(label, return_inverse=True)[1] for label in (one, two))
     groups = int(one.max()) + 1, int(two.max()) + 1
-    both = np.unique(one * groups[1] + two, return_inverse=True)[1]
-    fewest = min(groups)
-    if fewest < 2:
+    if min(groups) < 2:
         return ClusteredShare(share, np.nan, np.nan, np.nan, null, outcome.size)
-    parts = [_sum_of_squares(error, label) for label in (one, two, both)]
+    both = np.unique(one * groups[1] + two, return_inverse=True)[1]
+    fewest = min(effective_number(one, weight), effective_number(two, weight))
+    parts = [_variance(error, weight, label) for label in (one, two, both)]
     variance = max(parts[0] + parts[1] - parts[2], *parts)
-    worth = share * (1 - share) / variance if 0 < share < 1 else float(fewest)
-    low, high = wilson_interval(share, worth, special.stdtrit(fewest - 1, (1 + level) / 2))
+    worth = share * (1 - share) / variance if variance > 0 and 0 < share < 1 else fewest
+    low, high = wilson_interval(share, worth, wider * special.stdtrit(fewest - 1, (1 + level) / 2))
     statistic = abs(share - null) / (null * (1 - null) / worth) ** 0.5
-    p_value = 2 * float(special.stdtr(fewest - 1, -statistic))
+    p_value = 2 * float(special.stdtr(fewest - 1, -statistic / wider))
     return ClusteredShare(share, float(low), float(high), p_value, null, outcome.size)
 
 
-def _sum_of_squares(error: Floats, label: Ints) -> float:
+def _variance(error: Floats, weight: Floats, label: Ints) -> float:
+    """Return the part of the variance of a share that groups make, corrected for their number."""
     sums = np.bincount(label, error)
-    return float(sums @ sums) * sums.size / max(sums.size - 1, 1)
+    groups = effective_number(label, weight)
+    return float(sums @ sums) * groups / (groups - 1)

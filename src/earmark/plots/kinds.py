@@ -39,7 +39,7 @@ def plot_won(estimates: ListEstimates, *, ax: Axes | None = None) -> Axes:
         Where to draw; on a figure of its own otherwise.
     """
     data = won_data(estimates)
-    label = f"share won against the others, {100 * estimates.level:g}% intervals that hold at any time"
+    label = f"share won against the others, {_intervals(estimates)}"
     return _draw_intervals(data.with_columns(decided=True), "system", label, ax)
 
 
@@ -74,8 +74,12 @@ def plot_shares(estimates: ListEstimates, *, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw; on a figure of its own otherwise.
     """
-    label = f"share of queries won, {100 * estimates.level:g}% intervals that hold at any time"
+    label = f"share of queries won, {_intervals(estimates)}"
     return _draw_intervals(shares_data(estimates), "pair", label, ax)
+
+
+def _intervals(estimates: ListEstimates) -> str:
+    return f"{100 * estimates.level:g}% intervals that hold {'at any time' if estimates.anytime else 'at one look'}"
 
 
 def _draw_intervals(data: pl.DataFrame, name: str, label: str, ax: Axes | None) -> Axes:

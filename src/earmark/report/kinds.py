@@ -119,9 +119,7 @@ def gather_kind(
     elif isinstance(campaign, OrderCampaign):
         kind, notes = "order", tuple(campaign.look.estimates.notes())
     else:
-        kind = "lists"
-        pairs = campaign.look.estimates.identical
-        notes = tuple(f"the lists of {a} and {b} never differ: they are not compared" for a, b in pairs)
+        kind, notes = "lists", tuple(campaign.look.estimates.notes())
     return KindFindings(
         kind,
         campaign.look,

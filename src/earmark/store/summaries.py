@@ -286,7 +286,7 @@ def _lists(campaign: StoredListCampaign) -> dict[str, Any]:
     look = campaign.look
     estimates = look.estimates
     tables = {"systems": _rows(estimates.systems_frame()), "pairs": _rows(estimates.pairs_frame())}
-    basis = "about queries like these; by a confidence sequence; at any time"
+    basis = "about queries and people like these; by a confidence sequence; at any time"
     return {
         **_counts(look),
         **conclusion_of(campaign),
@@ -302,7 +302,7 @@ def _lists(campaign: StoredListCampaign) -> dict[str, Any]:
             "anytime_from": 0,
             "note": f"{_HOLDS}, from the first answer on",
         },
-        "notes": [f"lists never differ, not compared: {a} and {b}" for a, b in estimates.identical],
+        "notes": estimates.notes(),
     }
 
 
