@@ -31,10 +31,11 @@ def alpha(unit: Ints, value: Floats, metric: Metric, **more: Ints) -> Alpha:
     return krippendorff_alpha(unit, value, metric=metric, n_resamples=50, rng=np.random.default_rng(0), **more)
 
 
-def brute_force(unit: Ints, value: Floats, metric: Metric) -> float:
-    """Alpha as it is defined: every two values compared."""
+def brute_force(unit: Ints, value: Floats, metric: Metric, *, mirrored: bool = False) -> float:
+    """Alpha as it is defined: every two values compared, of mirrored ones either with the other or its opposite."""
     kept = [u for u in np.unique(unit) if np.sum(unit == u) > 1]
     value, unit = value[np.isin(unit, kept)], unit[np.isin(unit, kept)]
+    ranked = np.concatenate((value, -value)) if mirrored else value
 
     def disagreement(v: float, w: float) -> float:
         if metric == "nominal":
@@ -42,7 +43,7 @@ def brute_force(unit: Ints, value: Floats, metric: Metric) -> float:
         if metric == "interval":
             return (v - w) ** 2
         low, high = min(v, w), max(v, w)
-        between = np.sum((value >= low) & (value <= high)) - (np.sum(value == v) + np.sum(value == w)) / 2
+        between = np.sum((ranked >= low) & (ranked <= high)) - (np.sum(ranked == v) + np.sum(ranked == w)) / 2
         return float(between**2)
 
     n = value.size
@@ -50,7 +51,9 @@ def brute_force(unit: Ints, value: Floats, metric: Metric) -> float:
         sum(disagreement(v, w) for v, w in permutations(value[unit == u].tolist(), 2)) / (np.sum(unit == u) - 1)
         for u in kept
     )
-    expected = sum(disagreement(v, w) for v, w in permutations(value.tolist(), 2)) / (n - 1)
+    sides = (1, -1) if mirrored else (1,)
+    couples = [(v, side * w) for v, w in permutations(value.tolist(), 2) for side in sides]
+    expected = sum(disagreement(v, w) for v, w in couples) / len(sides) / (n - 1)
     return float(1 - observed / expected) if expected > 0 else np.nan
 
 
@@ -124,12 +127,32 @@ def test_units_of_the_scale_do_not_matter() -> None:
     assert alpha(unit, value**3, "ordinal").alpha == alpha(unit, value, "ordinal").alpha
 
 
-@given(drawn_units, st.sampled_from(("nominal", "interval")))
-def test_leaving_out_by_brute_force(drawn: tuple[Ints, Floats], metric: Metric) -> None:
+@given(drawn_units, st.sampled_from(METRICS))
+def test_mirrored_values_by_brute_force(drawn: tuple[Ints, Floats], metric: Metric) -> None:
     unit, value = drawn
+    found = krippendorff_alpha(unit, value - 1, metric=metric, mirrored=True, rng=np.random.default_rng(0))
+    assert found.alpha == pytest.approx(brute_force(unit, value - 1, metric, mirrored=True), abs=1e-9, nan_ok=True)
+
+
+@given(drawn_units, st.sampled_from(METRICS), st.integers(0, 63))
+def test_turning_the_values_of_a_unit_round_changes_nothing(
+    drawn: tuple[Ints, Floats], metric: Metric, turned: int
+) -> None:
+    unit, value = drawn
+    side = np.where(turned >> unit & 1, -1.0, 1.0)
+    ours, theirs = (
+        krippendorff_alpha(unit, v, metric=metric, mirrored=True, assessor=np.arange(14) % 4, rng=np.random.default_rng(0))
+        for v in (value - 1, side * (value - 1))
+    )
+    assert ours.alpha == pytest.approx(theirs.alpha, abs=1e-9, nan_ok=True)
+
+
+@given(drawn_units, st.sampled_from(("nominal", "interval")), st.booleans())
+def test_leaving_out_by_brute_force(drawn: tuple[Ints, Floats], metric: Metric, mirrored: bool) -> None:
+    unit, value = drawn[0], drawn[1] - 1
     # At most one answer per unit and group: the n-th answer to a unit is in group n.
     group = np.array([np.sum(unit[:place] == one) for place, one in enumerate(unit)])
-    units = CodedUnits.from_answers(unit, value)
+    units = CodedUnits.from_answers(unit, value, mirrored=mirrored)
     if not units.unit.size:
         return
     kept = np.unique(group[units.kept], return_inverse=True)
@@ -137,7 +160,7 @@ def test_leaving_out_by_brute_force(drawn: tuple[Ints, Floats], metric: Metric) 
     unit, value, group = unit[units.kept], value[units.kept], group[units.kept]
     for place, number in enumerate(kept[0]):
         left = group != number
-        expected = brute_force(unit[left], value[left], metric)
+        expected = brute_force(unit[left], value[left], metric, mirrored=mirrored)
         assert found[place] == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
@@ -208,11 +231,21 @@ def test_preferences() -> None:
     first = np.array([1, 1, -1, -1, -1, 1, 0, -1, 1, 1, 1, 1.0])
     unit = np.repeat([0, 0, 1, 2], 3)
     found = preference_alpha(given_, rng=np.random.default_rng(0))
-    assert found.alpha == pytest.approx(brute_force(unit, first, "nominal"))
+    assert found.alpha == pytest.approx(brute_force(unit, first, "nominal", mirrored=True))
     assert (found.units, found.answers, found.clusters, found.assessors) == (3, 12, 2, 6)
     signed = first * np.array([1, 2, 3, 1, 2, 3, 0, 2, 3, 1, 2, 3])
     found = preference_alpha(given_, metric="interval", rng=np.random.default_rng(0))
-    assert found.alpha == pytest.approx(brute_force(unit, signed, "interval"))
+    assert found.alpha == pytest.approx(brute_force(unit, signed, "interval", mirrored=True))
+
+
+def test_names_of_documents_change_nothing() -> None:
+    # Everybody prefers x to the others; with x named before them all answers are the same value.
+    first = answers("q x y aaab", "q x z aaab", "q x w aaba")
+    last = answers("q z1 y bbba", "q z1 z bbba", "q z1 w bbab")
+    ours, theirs = (preference_alpha(answered, rng=np.random.default_rng(0)).alpha for answered in (first, last))
+    assert ours == pytest.approx(theirs)
+    middle = answers("q x y aaab", "q x a aaab", "q x w aaba")
+    assert preference_alpha(middle, rng=np.random.default_rng(0)).alpha == pytest.approx(ours)
 
 
 def test_phases_are_kept_apart_where_somebody_answered_twice() -> None:

@@ -19,6 +19,14 @@ below 0 there is more disagreement than that. If all values are the same nothing
 
 All sums are counts or moments of units, so no two answers are ever compared.
 
+**Mirrored values.** Where values have opposites and which of two opposites stands for an answer means nothing across
+units, as with the choice between two documents in some order, the chance of disagreement must not depend on the order
+that each unit happens to have. So every value is dealt out as itself or as its opposite, with equal chances:
+
+.. math:: D_e = \frac{1}{n (n - 1)} \sum_{i \neq j} \frac{\delta(v_i, v_j) + \delta(v_i, -v_j)}{2}
+
+and mid-ranks are those among all values and their opposites.
+
 **The interval.** Units differ, and so do assessors; either can matter more. The standard error has a part for each,
 
 .. math:: V = V_{clusters} + V_{assessors} - V_{both}
@@ -136,20 +144,26 @@ class CodedUnits:
         What the codes stand for, ascending.
     kept : ndarray of bool, shape (given answers,)
         Which of the answers that were given are here: the others are alone in their unit.
+    mirrored : bool
+        Values have opposites: with every value its negative is among the values.
     """
 
     unit: Ints
     code: Ints
     values: Floats
     kept: NDArray[np.bool_]
+    mirrored: bool = False
 
     @classmethod
-    def from_answers(cls, unit: Ints, value: Floats) -> CodedUnits:
+    def from_answers(cls, unit: Ints, value: Floats, *, mirrored: bool = False) -> CodedUnits:
         """Leave out units with one value and count from 0."""
         number = np.unique(unit, return_inverse=True)[1]
         kept = np.bincount(number)[number] > 1 if number.size else np.zeros(0, dtype=bool)
-        values, code = np.unique(value[kept], return_inverse=True)
-        return cls(np.unique(number[kept], return_inverse=True)[1], code, values, kept)
+        # Adding 0 makes 0 of -0.
+        several = value[kept] + 0.0
+        values = np.unique(np.concatenate((several, 0.0 - several)) if mirrored else several)
+        code = np.searchsorted(values, several)
+        return cls(np.unique(number[kept], return_inverse=True)[1], code, values, kept, mirrored)
 
     @property
     def n_units(self) -> int:
@@ -167,6 +181,7 @@ def krippendorff_alpha(
     value: Floats,
     *,
     metric: Metric = "nominal",
+    mirrored: bool = False,
     assessor: Ints | None = None,
     cluster: Ints | None = None,
     n_resamples: int = 1000,
@@ -183,6 +198,8 @@ def krippendorff_alpha(
         What was answered.
     metric : {"nominal", "ordinal", "interval"}
         How much two values disagree.
+    mirrored : bool
+        The negative of a value is its opposite, and which of the two stands for an answer differs between units.
     assessor : ndarray of int, shape (answers,), optional
         Who answered, at most once per unit.
     cluster : ndarray of int, shape (answers,), optional
@@ -202,7 +219,7 @@ def krippendorff_alpha(
     0.5333
     """
     _check(metric, level, n_resamples)
-    units = CodedUnits.from_answers(unit, value)
+    units = CodedUnits.from_answers(unit, value, mirrored=mirrored)
     cluster_of_answer = units.unit if cluster is None else np.unique(cluster[units.kept], return_inverse=True)[1]
     cluster_of_unit = np.zeros(units.n_units, dtype=np.int64)
     cluster_of_unit[units.unit] = cluster_of_answer
@@ -248,7 +265,7 @@ def _check(metric: str, level: float, n_resamples: int) -> None:
 
 def alpha_of(units: CodedUnits, *, metric: Metric) -> float:
     """Return alpha alone; NaN where nothing could disagree."""
-    return float(_weighted_alpha(np.ones((1, units.n_units)), units.counts(), units.values, metric)[0])
+    return float(_weighted_alpha(np.ones((1, units.n_units)), units.counts(), units, metric)[0])
 
 
 def resample_alpha(
@@ -263,7 +280,7 @@ def resample_alpha(
     parts = []
     for start in range(0, n_resamples, step):
         draws = rng.multinomial(n_clusters, probability, size=min(step, n_resamples - start)).astype(np.float64)
-        parts.append(_weighted_alpha(draws[:, group], counts, units.values, metric))
+        parts.append(_weighted_alpha(draws[:, group], counts, units, metric))
     return np.concatenate(parts)
 
 
@@ -283,7 +300,7 @@ def _drawable(counts: sparse.csr_array, cluster: Ints) -> tuple[Ints, Ints, Floa
     return member, np.arange(member.size), frequency / n_units
 
 
-def _weighted_alpha(weights: Floats, counts: sparse.csr_array, values: Floats, metric: Metric) -> Floats:
+def _weighted_alpha(weights: Floats, counts: sparse.csr_array, units: CodedUnits, metric: Metric) -> Floats:
     """Return alpha for every row of weights, shape (rows, units): how often each unit is there."""
     size = counts.sum(axis=1)
     totals: Floats = weights @ counts
@@ -291,22 +308,49 @@ def _weighted_alpha(weights: Floats, counts: sparse.csr_array, values: Floats, m
     per_pair = 1 / (size - 1)
     if metric == "nominal":
         within = weights @ ((size**2 - counts.power(2).sum(axis=1)) * per_pair)
-        among = n**2 - (totals**2).sum(axis=1)
+        alike, zeros = (totals**2).sum(axis=1), (totals * (units.values == 0)).sum(axis=1)
+        among = _among_nominal(n, alike, (totals * totals[:, ::-1]).sum(axis=1), zeros, units.mirrored)
     else:
-        place = _places(totals, values, metric)
+        place = _places(totals, units, metric)
         first, second = (counts @ place.T).T, (counts @ (place**2).T).T
         within = (weights * (2 * size * second - 2 * first**2) * per_pair).sum(axis=1)
-        among = 2 * n * (totals * place**2).sum(axis=1) - 2 * (totals * place).sum(axis=1) ** 2
+        moments = (totals * place).sum(axis=1), (totals * place**2).sum(axis=1)
+        among = _among_places(n, *moments, units.mirrored)
     return _one_minus_ratio((n - 1) * within, among)
 
 
-def _places(totals: Floats, values: Floats, metric: Metric) -> Floats:
+def _among_nominal(n: Floats, alike: Floats, opposite: Floats, zeros: Floats, mirrored: bool) -> Floats:
+    """Return how much two of n answers disagree, summed over all couples of different answers.
+
+    Parameters
+    ----------
+    alike, opposite : ndarray of float
+        Couples of equal values, and of a value and its opposite, an answer with itself included.
+    zeros : ndarray of float
+        Answers that are their own opposite.
+    """
+    if not mirrored:
+        return n**2 - alike
+    # An answer and its own opposite are no couple.
+    return n**2 - (alike + opposite) / 2 - (n - zeros) / 2
+
+
+def _among_places(n: Floats, first: Floats, second: Floats, mirrored: bool) -> Floats:
+    """Return the same for squared differences, by the first and second moments of the places of n answers."""
+    # With their opposites, places have the mean 0.
+    return 2 * (n - 1) * second if mirrored else 2 * n * second - 2 * first**2
+
+
+def _places(totals: Floats, units: CodedUnits, metric: Metric) -> Floats:
     """Where each value stands, centred and scaled so that squares neither cancel nor overflow; shape of totals."""
+    values = units.values
     if metric == "interval":
         centred = values - values.mean() if values.size else values
         return np.broadcast_to(
             centred / max(float(np.abs(centred).max(initial=0.0)), np.finfo(float).tiny), totals.shape
         )
+    if units.mirrored:
+        totals = (totals + totals[:, ::-1]) / 2
     n = np.maximum(totals.sum(axis=1, keepdims=True), 1)
     middle: Floats = (np.cumsum(totals, axis=1) - totals / 2) / n - 0.5
     return middle
@@ -346,12 +390,19 @@ def leave_out_alpha(units: CodedUnits, group: Ints, *, metric: Metric) -> Floats
         squares = np.bincount(unit, counts)[unit]
         before = (size**2 - squares) / (size - 1)
         after = ((size - 1) ** 2 - (squares - 2 * counts + 1)) * divide
-        pattern, times = np.unique(gone_group * max(units.values.size, 1) + gone_code, return_counts=True)
-        own = np.bincount(pattern // max(units.values.size, 1), times.astype(np.float64) ** 2, n_groups)
-        crossed = np.bincount(gone_group, total[gone_code], n_groups)
-        among = left**2 - ((total**2).sum() - 2 * crossed + own)
+        gone_counts = sparse.coo_array(
+            (np.ones(gone_group.size), (gone_group, gone_code)), shape=(n_groups, total.size)
+        ).tocsr()
+        # What is left of couples: the square of all answers less those of a group.
+        alike = (total @ total) - 2 * (gone_counts @ total) + gone_counts.power(2).sum(axis=1)
+        turned = gone_counts[:, np.arange(total.size)[::-1]]
+        opposite = (
+            (total @ total[::-1]) - 2 * (gone_counts @ total[::-1]) + gone_counts.multiply(turned).sum(axis=1)
+        )
+        zeros = (units.values == 0).astype(np.float64)
+        among = _among_nominal(left, alike, opposite, total @ zeros - gone_counts @ zeros, units.mirrored)
     else:
-        place = _places(total[None, :], units.values, metric)[0]
+        place = _places(total[None, :], units, metric)[0]
         x = place[code]
         first, second = np.bincount(unit, x)[unit], np.bincount(unit, x**2)[unit]
         before = (2 * size * second - 2 * first**2) / (size - 1)
@@ -359,7 +410,7 @@ def leave_out_alpha(units: CodedUnits, group: Ints, *, metric: Metric) -> Floats
         gone = place[gone_code]
         first_left = (total * place).sum() - np.bincount(gone_group, gone, n_groups)
         second_left = (total * place**2).sum() - np.bincount(gone_group, gone**2, n_groups)
-        among = 2 * left * second_left - 2 * first_left**2
+        among = _among_places(left, first_left, second_left, units.mirrored)
     after[couple] = 0.0
     within = (before / size).sum() + np.bincount(group, after - before, n_groups)
     return _one_minus_ratio((left - 1) * within, among)

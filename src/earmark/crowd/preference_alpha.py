@@ -3,6 +3,8 @@
 Units are pairs of documents for a query, and values the document that was chosen, whichever way round the pair was
 shown: the metric ``nominal`` takes the two documents and *same* as three different answers, ``ordinal`` puts *same*
 between them, and ``interval`` takes the strength, negative for the second document and 0 for *same*, as a distance.
+Which document of a pair comes first means nothing for other pairs, so values are mirrored: alpha is the same whatever
+the names of documents are.
 Pairs of one query belong together, unless there is only one query. Where somebody answered a pair in several phases,
 phases are kept apart.
 """
@@ -43,6 +45,7 @@ def preference_alpha(
         _units(preferences),
         value,
         metric=metric,
+        mirrored=True,
         assessor=preferences.assessor_index,
         cluster=query if len(preferences.queries) > 1 else None,
         n_resamples=n_resamples,
