@@ -208,6 +208,7 @@ def test_a_question_counts_as_done_with_all_its_answers() -> None:
 
 def test_who_leads_is_said_in_words() -> None:
     of = problem(queries=80)
+
     # A beats C clearly, and B nearly as often as B beats A.
     def compared(a: str, b: str, lost: int) -> list[Row]:
         # Fifteen people; every so many queries are lost.

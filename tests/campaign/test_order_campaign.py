@@ -107,10 +107,10 @@ def test_documents_that_left_and_unknown_queries_are_left_out() -> None:
 def test_too_few_rankings_for_groups_are_told() -> None:
     rows = [("q0", name, list(order), 5) for name, order in (("ann", "abcde"), ("bob", "abdce"), ("cid", "bacde"))]
     found = campaign(rows).look.estimates
-    assert "fewer than 4 rankings" in found.notes()[0]
-    four = campaign([("q0", name, list("abcde"), 5) for name in ("ann", "bob", "cid", "dee")]).look.estimates
-    assert four.queries["groups"][0] > 1
-    assert not four.notes()
+    assert "too few rankings to tell any documents apart" in found.notes()[0]
+    enough = campaign([("q0", f"expert {place}", list("abcde"), 5) for place in range(8)]).look.estimates
+    assert enough.queries["groups"][0] == 5
+    assert not enough.notes()
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,14 @@ from called import Cli, Files
 from earmark.store.folder import CampaignFolder
 from earmark.store.stored import StoredListCampaign, StoredOrderCampaign, read_stored
 
-PEOPLE = ("ann", "bob", "cid", "dee", "eve")
+PEOPLE = ("ann", "bob", "cid", "dee", "eve", "fay", "gus", "hal", "ivy", "joe")
 
 
 def begin(cli: Cli, files: Files, kind: str, *options: object) -> Path:
     study = files.folder / kind
-    said = cli("init", study, files.runs, "--kind", kind, "--judgments-per-item", 5, "--trap-rate", 0, *options)
+    said = cli(
+        "init", study, files.runs, "--kind", kind, "--judgments-per-item", len(PEOPLE), "--trap-rate", 0, *options
+    )
     assert said.code == 0, said.err
     return study
 
@@ -84,16 +86,17 @@ def test_lists_end_in_shares(cli: Cli, files: Files) -> None:
     pair = next(row for row in said.rows if row["kind"] == "pair")
     assert {"a", "b", "difference", "low", "high", "confidence", "share", "share_low", "share_high"} <= set(pair)
     summary = said.rows[-1]
-    assert (summary["answers"], summary["stop"]) == (45, True)
+    assert (summary["answers"], summary["stop"]) == (90, True)
     assert "hold at all looks together" in said.err
     status = cli("status", study).rows[0]
-    assert (status["judged"], status["answers"], status["reason"]) == (9, 45, "every question is answered")
+    assert (status["judged"], status["answers"], status["reason"]) == (9, 90, "every question is answered")
     assert status["mean_confidence"] == summary["mean_confidence"]
     for shown in (cli("rank", study, "--format", "table"), cli("status", study, "--format", "table")):
         assert shown.code == 0
         assert stored.look.estimates.sentence()[:20] in " ".join(shown.out.split())
     csv = cli("rank", study, "--format", "csv").out.splitlines()
-    assert len(csv) == 1 + 3 + 3 + 1
+    # A row a person and pair besides.
+    assert len(csv) == 1 + 3 + 3 + 3 * len(PEOPLE) + 1
 
 
 def test_a_look_with_another_rule_changes_nothing(cli: Cli, files: Files) -> None:
@@ -121,7 +124,7 @@ def test_orders_end_in_groups_and_agreement(cli: Cli, files: Files) -> None:
     assert set(said.rows[0]) == {"kind", "query", "documents", "rankings", "similar", "groups", "tau", "w"}
     summary = said.rows[-1]
     assert summary["low"] <= summary["tau"] <= summary["high"]
-    assert (summary["answers"], summary["judged"], summary["mean_confidence"]) == (15, 3, None)
+    assert (summary["answers"], summary["judged"], summary["mean_confidence"]) == (30, 3, None)
     table = cli("rank", study, "--format", "table")
     assert "whether experts agree more than by chance" in " ".join(table.out.split())
     status = cli("status", study)

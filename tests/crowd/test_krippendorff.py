@@ -141,7 +141,9 @@ def test_turning_the_values_of_a_unit_round_changes_nothing(
     unit, value = drawn
     side = np.where(turned >> unit & 1, -1.0, 1.0)
     ours, theirs = (
-        krippendorff_alpha(unit, v, metric=metric, mirrored=True, assessor=np.arange(14) % 4, rng=np.random.default_rng(0))
+        krippendorff_alpha(
+            unit, v, metric=metric, mirrored=True, assessor=np.arange(14) % 4, rng=np.random.default_rng(0)
+        )
         for v in (value - 1, side * (value - 1))
     )
     assert ours.alpha == pytest.approx(theirs.alpha, abs=1e-9, nan_ok=True)

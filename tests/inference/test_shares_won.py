@@ -87,7 +87,8 @@ def test_study_of_people(anytime: bool, capsys: pytest.CaptureFixture[str]) -> N
         error = (max(wrong, 1 / campaigns) * (1 - wrong) / campaigns) ** 0.5
         with capsys.disabled():
             print(
-                f"\n{people.count} people, taste {people.taste}, {people.dealt}, {'all looks' if anytime else 'one look'}: "
+                f"\n{people.count} people, taste {people.taste}, {people.dealt}, "
+                f"{'all looks' if anytime else 'one look'}: "
                 f"wrongly decided {wrong:.3f} ± {error:.3f}, by queries alone {here:.3f}",
                 end="",
             )

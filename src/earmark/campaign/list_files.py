@@ -46,8 +46,8 @@ class ListAnswers(Display):
     Attributes
     ----------
     frame : polars.DataFrame
-        The columns of :data:`~earmark.campaign.list_campaign.ANSWERS`, ``a`` before ``b`` in the order of names; rows in
-        the order of their times, or else of what they say.
+        The columns of :data:`~earmark.campaign.list_campaign.ANSWERS`, ``a`` before ``b`` in the order of names; rows
+        in the order of their times, or else of what they say.
     unanswered : int
         How many rows had no choice and were left out.
     replaced : int

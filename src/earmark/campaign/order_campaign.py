@@ -34,7 +34,7 @@ import polars as pl
 
 from earmark.campaign.stopping import Never, Progress, StopDecision, StopRule
 from earmark.campaign.stopping.plain import PlainState, check_plain, plain_progress
-from earmark.crowd.partial_orders import groups_from_rankings
+from earmark.crowd.partial_orders import groups_from_rankings, least_experts
 from earmark.crowd.ranking_agreement import kendall_w, mean_tau, ranks_with_cut
 from earmark.data.conversion import runs_from_frame
 from earmark.data.display import Display, DisplayTable, Summary
@@ -54,8 +54,8 @@ RANKINGS: dict[str, Any] = {
 
 ALPHA = 0.05
 """From which p-value down two documents differ."""
-ENOUGH_RANKINGS = 4
-"""With fewer rankings of a query, the exact rank-sum test cannot tell two documents apart at .05: 2 / C(6, 3) is .1."""
+ENOUGH_RANKINGS = least_experts(2, ALPHA)
+"""With fewer rankings of a query, not even two documents can be told apart at .05."""
 
 # Agreement differs little between queries, for which bold stakes make narrower intervals.
 _TRUNCATION = 0.75
@@ -175,13 +175,15 @@ class OrderEstimates(Display):
 
     def notes(self) -> list[str]:
         """Say what a reader has to know about the groups."""
-        few = self.queries.filter(pl.col("rankings") < ENOUGH_RANKINGS).height
-        if not few or not self.queries.height:
+        counts = self.queries.select("documents", "rankings").rows()
+        few = sum(rankings < least_experts(documents, ALPHA) for documents, rankings in counts)
+        if not few:
             return []
-        which = "every ranked query has" if few == self.queries.height else f"{counted(few, 'query', 'queries')} with"
+        which = "every ranked query has" if few == len(counts) else f"{counted(few, 'query', 'queries')} with"
+        most = least_experts(max(documents for documents, _ in counts), ALPHA)
         return [
-            f"{which} fewer than {ENOUGH_RANKINGS} rankings, too few for the rank-sum test to be exact at {ALPHA:g}: "
-            "the groups are uncertain there"
+            f"{which} too few rankings to tell any documents apart by signed ranks at {ALPHA:g}, which takes "
+            f"{most} of one mind for the longest list: all documents share a group there"
         ]
 
     def _summary(self) -> Summary:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Choices are spelt out here, and not taken from the modules that define them, so that help needs no imports.
 Method = Literal["scores", "pivots"]
-RankTest = Literal["rank-sum", "signed-rank", "friedman-tukey"]
+RankTest = Literal["signed-rank", "rank-sum", "friedman-tukey"]
 GroupStart = Literal["all", "any", "previous"]
 
 _DIFFER = "When documents differ"
@@ -56,7 +56,8 @@ def groups(
     lead
         For pivots, instead of a test: how many more people have to choose the better document.
     test
-        How ranks are tested: rank-sum, signed-rank or friedman-tukey. When omitted, rank-sum.
+        How ranks are tested: signed-rank (exact, and allows for the number of boundaries), friedman-tukey, or rank-sum
+        as Typke and others (2005) have it, which splits equal documents too often. When omitted, signed-rank.
     start
         The next document starts a new group if it differs from all documents of the last group, from any of them, or
         from the previous document. Not for pivots.
@@ -72,7 +73,7 @@ def groups(
     --------
     earmark crowd groups answers.csv -o groups.txt
     earmark crowd groups answers.csv --method pivots --lead 2 --against MTurk.qrel
-    earmark crowd groups --rankings experts.tsv --test signed-rank --alpha 0.25 --start any -o groups.txt
+    earmark crowd groups --rankings experts.tsv --test rank-sum --alpha 0.25 --start any -o groups.txt
     """
     from earmark.cli.loading import load_preferences
     from earmark.crowd.group_agreement import compare_groups
@@ -87,7 +88,7 @@ def groups(
         if method is not None or lead is not None or phase:
             raise ParameterError("--method, --lead and --phase are for preferences: rankings are tested by --test")
         ranked = reading.runs_of(files)
-        made = groups_from_rankings(ranked, test=test or "rank-sum", alpha=_or_usual(alpha), start=start)
+        made = groups_from_rankings(ranked, test=test or "signed-rank", alpha=_or_usual(alpha), start=start)
     else:
         if test is not None:
             raise ParameterError("--test is for --rankings: groups of preferences are made by --method")

@@ -22,15 +22,16 @@ def lists(
 ) -> None:
     """Tell which share of queries each system wins, from comparisons of two lists side by side.
 
-    The results are those of 'earmark rank' on a campaign of kind lists. A query counts once, however many people
-    answered about it; the answers same and neither count one half for both systems; intervals are valid however often
-    you look. A pair of systems is decided when the interval of the share that one wins excludes one half.
+    A query counts once, however many people answered about it; the answers same and neither count one half for both
+    systems. Intervals are about people like those who answered: they are wider where tastes differ. A pair of systems is
+    decided when the interval of the share that one wins excludes one half. Where every answer has a time, intervals are
+    valid however often you look, as those of 'earmark rank' on a campaign of kind lists; else at one look.
 
     Parameters
     ----------
     files
         Comparisons, one file or more: CSV, TSV or Parquet with the columns query, a, b (two systems), assessor and
-        choice (a, b, same or neither), one answer a row in the order in which they were given.
+        choice (a, b, same or neither), one answer a row, and perhaps time.
     stop
         When to stop asking: width:0.2, no wider interval of a pair; budget:500 answers; none.
 

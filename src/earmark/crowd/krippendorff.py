@@ -396,9 +396,7 @@ def leave_out_alpha(units: CodedUnits, group: Ints, *, metric: Metric) -> Floats
         # What is left of couples: the square of all answers less those of a group.
         alike = (total @ total) - 2 * (gone_counts @ total) + gone_counts.power(2).sum(axis=1)
         turned = gone_counts[:, np.arange(total.size)[::-1]]
-        opposite = (
-            (total @ total[::-1]) - 2 * (gone_counts @ total[::-1]) + gone_counts.multiply(turned).sum(axis=1)
-        )
+        opposite = (total @ total[::-1]) - 2 * (gone_counts @ total[::-1]) + gone_counts.multiply(turned).sum(axis=1)
         zeros = (units.values == 0).astype(np.float64)
         among = _among_nominal(left, alike, opposite, total @ zeros - gone_counts @ zeros, units.mirrored)
     else:

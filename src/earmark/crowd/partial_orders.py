@@ -4,8 +4,21 @@ Average dynamic recall needs for every query groups whose order is reliably know
 rankings by several experts; :mod:`earmark.crowd.preference_groups` derives them from preferences.
 
 Documents are put in the order of their median ranks (then of their mean ranks). A test on the ranks says which
-documents differ: Wilcoxon's rank sum, as Typke2005 has it; Wilcoxon's signed ranks, which knows that the same experts
-ranked both; or Friedman's test with Tukey's comparisons, which allows for the number of pairs. Then a group is filled
+documents differ:
+
+- ``signed-rank``, the default: Wilcoxon's signed ranks. The same experts ranked both documents, so the signs of their
+  differences are exchangeable if the documents are equal, and the test is exact. Of n documents, n − 1 boundaries may
+  be drawn wrongly: p-values are multiplied by that (Bonferroni), so that with probability 1 − α no boundary splits
+  equal documents of a query.
+- ``rank-sum``: Wilcoxon's rank sum, as Typke2005 has it, two ranks of an expert taken as independent and boundaries not
+  counted. It reproduces published groups and splits equal documents too often.
+- ``friedman-tukey``: Friedman's test with Tukey's comparisons, which allows for the number of pairs.
+
+Few experts separate little: n documents take :func:`least_experts`, 6 for two documents and 10 for twenty at .05, and
+these have to be of one mind. How often true groups were split is printed by ``make slow``
+(``tests/crowd/test_partial_orders.py``).
+
+Then a group is filled
 from the top, and a document starts a new one if it differs from *all* documents of the group, from *any* of them, or
 from the *previous* one (Urbano2010b). With ``all`` a group starts only where the order can be relied on; with ``any``
 no two documents within a group differ. A document that an expert left out shares the places after those ranked. A
@@ -19,6 +32,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -31,7 +45,7 @@ from earmark.data.runs import Runs, sort_ids
 from earmark.errors import InputError, ParameterError
 from earmark.inference.rank_tests import friedman_ranks, signed_ranks, tukey_range
 
-RankTest = Literal["rank-sum", "signed-rank", "friedman-tukey"]
+RankTest = Literal["signed-rank", "rank-sum", "friedman-tukey"]
 GroupStart = Literal["all", "any", "previous"]
 
 
@@ -72,27 +86,41 @@ def _starts_group(differs: Bools, start: GroupStart) -> bool:
     return bool(differs.all() if start == "all" else differs.any())
 
 
-def rank_differences(ranks: Floats, *, test: RankTest = "rank-sum") -> Floats:
+def least_experts(n_documents: int, alpha: float = 0.05) -> int:
+    r"""Return how few experts of one mind can separate two of so many documents by signed ranks.
+
+    Their p-value is :math:`2 \cdot 2^{-experts}`, times the number of boundaries.
+
+    Examples
+    --------
+    >>> least_experts(2), least_experts(20)
+    (6, 10)
+    """
+    check_alpha(alpha)
+    return math.ceil(1 + math.log2(max(n_documents - 1, 1) / alpha) - 1e-9)
+
+
+def rank_differences(ranks: Floats, *, test: RankTest = "signed-rank") -> Floats:
     """Test every two documents for a difference of the ranks that experts gave them.
 
     Parameters
     ----------
     ranks : ndarray of float, shape (experts, documents)
         1 for the best; experts may rank documents equally.
-    test : {"rank-sum", "signed-rank", "friedman-tukey"}
+    test : {"signed-rank", "rank-sum", "friedman-tukey"}
         Which test, two-sided.
 
     Returns
     -------
     ndarray of float, shape (documents, documents), in [0, 1]
-        p-values, 1 on the diagonal.
+        p-values, 1 on the diagonal; those of ``signed-rank`` allow for the number of boundaries.
     """
     n_experts, n_documents = ranks.shape
     a, b = np.triu_indices(n_documents, k=1)
     if test == "rank-sum":
         found = _rank_sum(ranks[:, a], ranks[:, b])
     elif test == "signed-rank":
-        found = signed_ranks((ranks[:, a] - ranks[:, b]).T).p_value
+        found = np.minimum((n_documents - 1) * signed_ranks((ranks[:, a] - ranks[:, b]).T).p_value, 1.0)
     elif test == "friedman-tukey":
         found = np.ones(a.size)
         if n_documents > 1:
@@ -117,7 +145,7 @@ def _rank_sum(first: Floats, second: Floats) -> Floats:
 
 
 def groups_from_ranks(
-    ranks: Floats, *, test: RankTest = "rank-sum", alpha: float = 0.05, start: GroupStart = "all"
+    ranks: Floats, *, test: RankTest = "signed-rank", alpha: float = 0.05, start: GroupStart = "all"
 ) -> Ints:
     """Group the documents of one query by the ranks that experts gave them.
 
@@ -144,7 +172,7 @@ def groups_from_ranks(
 
 
 def groups_from_rankings(
-    rankings: Runs, *, test: RankTest = "rank-sum", alpha: float = 0.05, start: GroupStart = "all"
+    rankings: Runs, *, test: RankTest = "signed-rank", alpha: float = 0.05, start: GroupStart = "all"
 ) -> OrderedGroups:
     """Group the documents of every query by the rankings of several experts, each as the list of a system.
 

@@ -126,7 +126,7 @@ class Judgments(Display):
         stated = [one.scale for one in parts if not one.scale_guessed]
         if len(set(stated)) > 1:
             raise ParameterError(f"judgments on the scale {stated[0]} cannot be merged with judgments on {stated[1]}")
-        frames = [one.frame.with_columns(_moment(one.frame)) for one in parts]
+        frames = [one.frame.with_columns(moments(one.frame)) for one in parts]
         frame = pl.concat(frames, how="diagonal_relaxed")
         if "sampled" in frame.columns:
             frame = frame.with_columns(pl.col("sampled").fill_null(False))
