@@ -116,7 +116,7 @@ def _refuse_numbers_as_documents(columns: RunColumns, path: Path) -> None:
     are_ranks = systems == 1 and np.array_equal(values, np.arange(1, rows + 1))
     are_gains = rows > 2 * _MOST_GAINS and np.unique(values).size <= _MOST_GAINS and values[-1] < _MOST_GAINS
     # Systems answer the same queries; the documents of one query are mostly not those of another.
-    are_apart = systems > 1 and 2 * queries > systems * np.sqrt(rows) and queries > rows / 2
+    are_apart = systems > 1 and rows > 2 * _FEW_ROWS and queries > 0.9 * rows
     if are_ranks or are_gains or are_apart:
         raise InputError(
             expected="system query document, in the order of ranks",
@@ -163,7 +163,7 @@ def refuse_parts(table: Table, part: pl.Series) -> None:
 
 
 def refuse_mostly_repeated(table: Table, replaced: int) -> None:
-    """Refuse judgments of which most rows repeat an item, where nothing says who gave them or when.
+    """Refuse judgments of which two thirds repeat an item, where nothing says who gave them or when.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def refuse_mostly_repeated(table: Table, replaced: int) -> None:
         How many of them judge an item that another row judges.
     """
     frame = table.frame
-    if {"assessor", "time", "sequence"} & set(frame.columns) or 2 * replaced <= frame.height:
+    if {"assessor", "time", "sequence"} & set(frame.columns) or 3 * replaced < 2 * frame.height:
         return
     row = int((~frame.select(pl.struct("query", "document").is_first_distinct()).to_series()).arg_true()[0])
     if frame.select(pl.struct("query", "document", "gain").n_unique()).item() == frame.height - replaced:
