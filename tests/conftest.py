@@ -21,6 +21,16 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 settings.register_profile("earmark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("earmark")
 
+SLOW_TEST = 4 * 3600
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests more time, unless they say how much."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_TEST))
+
+
 DATA = Path(os.environ.get("EARMARK_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 

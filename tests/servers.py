@@ -43,7 +43,7 @@ class PostgreSQL:
         first = psutil.Process(self.server.get_pid())
         others = first.children(recursive=True)
         first.send_signal(signal.SIGKILL)
-        _, alive = psutil.wait_procs([first, *others], timeout=20)
+        _, alive = psutil.wait_procs([first, *others], timeout=240)
         assert not alive
 
     def start(self) -> None:

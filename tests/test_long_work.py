@@ -201,7 +201,7 @@ def test_an_interrupt_leaves_the_cluster_as_it_was(cluster: Cluster, tmp_path: P
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, err) == (130, "earmark: interrupted\n")
-        assert not psutil.wait_procs(helping, timeout=10)[1]
+        assert not psutil.wait_procs(helping, timeout=PATIENCE)[1]
         # What nobody waits for is not begun.
         while any(client.processing().values()):
             assert time.monotonic() < until
@@ -234,8 +234,7 @@ def test_a_cluster_without_workers_or_with_others(
     lonely = Cluster()
     try:
         with monkeypatch.context() as short:
-            with client_of(lonely):
-                short.setattr("earmark.cluster.CONNECTING", 0.5)
+            short.setattr("earmark.cluster.JOINING", 0.1)
             with pytest.raises(ClusterError, match="has no workers"):
                 list(simulate(study, cluster=lonely.address))
         for folder, said in ((old, "has earmark 0.0.1, here it is"), (broken, "has no earmark: install version")):
@@ -245,8 +244,34 @@ def test_a_cluster_without_workers_or_with_others(
             with pytest.raises(ClusterError, match=rf"the worker tcp://127\.0\.0\.1:\d+ {said}"):
                 list(simulate(study, cluster=lonely.address))
             lonely.kill_worker(worker)
+            wait_until_deserted(lonely)
     finally:
         lonely.close()
+
+
+def wait_until_deserted(cluster: Cluster) -> None:
+    """Wait until the scheduler has noticed that its workers are gone; until then it would count them."""
+    with client_of(cluster) as client:
+        until = time.monotonic() + PATIENCE
+        while client.scheduler_info()["workers"]:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def test_a_cluster_whose_workers_leave_and_do_not_come_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    deserted = Cluster()
+    try:
+        worker = deserted.start_worker()
+        tasks = [(number,) for number in range(2_000)]
+        found = work_through(size_of, Counted(tmp_path / "log"), tasks, cluster=deserted.address)
+        assert next(found)[0] == 0
+        deserted.kill_worker(worker)
+        wait_until_deserted(deserted)
+        monkeypatch.setattr("earmark.cluster.DESERTED", 0.1)
+        with pytest.raises(ClusterError, match=f"the cluster {deserted.address} has lost all its workers"):
+            list(found)
+    finally:
+        deserted.close()
 
 
 def test_a_cluster_that_is_lost_on_the_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -359,5 +359,5 @@ class Judge:
 def new_context(browser: Browser, **how: Any) -> BrowserContext:
     how.setdefault("viewport", {"width": 1280, "height": 800})
     context = browser.new_context(**how)
-    context.set_default_timeout(8_000)
+    context.set_default_timeout(60_000)
     return context

@@ -280,12 +280,12 @@ def test_an_interrupted_init_leaves_nothing(files: Files) -> None:
     before = sorted(files.folder.iterdir())
     command = [sys.executable, "-m", "earmark.cli", "init", "study", files.runs, "--scale", "broad", "--media", songs]
     process = subprocess.Popen(command, cwd=files.folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 240
     while not list(files.folder.glob(".study-*.draft/media")) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert process.poll() is None
     os.kill(process.pid, signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=240)
     assert process.returncode == 130, error
     assert sorted(files.folder.iterdir()) == before
 

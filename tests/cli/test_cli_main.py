@@ -86,7 +86,7 @@ COMMANDS = (
 def earmark(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
     """Call the command in a process of its own."""
     command = [sys.executable, "-m", "earmark.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **options)  # type: ignore[call-overload, no-any-return]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, **options)  # type: ignore[call-overload, no-any-return]
 
 
 def in_terminal(width: int, *arguments: object) -> str:
@@ -246,7 +246,7 @@ def test_help_does_not_wait_for_numpy() -> None:
         "import sys; from earmark.cli.main import main; main(['--help']); main(['evaluate', '--help']);"
         "print(sorted({'numpy', 'polars', 'scipy', 'pandas'} & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=True)
     assert done.stderr == "[]\n"
 
 
@@ -264,7 +264,7 @@ def test_data_is_utf8_whatever_the_locale(files: Files) -> None:
     files.runs.write_text("Größe\tq1\ta\n", encoding="utf-8")
     command = [sys.executable, "-m", "earmark.cli", "evaluate", files.runs, "-j", files.judgments, "-m", "RR", "-q"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
-    done = subprocess.run(command, capture_output=True, timeout=60, check=True, env=environment)
+    done = subprocess.run(command, capture_output=True, timeout=240, check=True, env=environment)
     assert "Größe" in done.stdout.decode("utf-8")
 
 

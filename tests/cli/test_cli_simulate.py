@@ -84,7 +84,7 @@ def test_results_do_not_depend_on_the_number_of_processes(demo: Path) -> None:
 
     def said(jobs: int) -> bytes:
         call = [sys.executable, "-m", "earmark.cli", *map(str, drawn), str(jobs)]
-        return subprocess.run(call, capture_output=True, timeout=60, check=True).stdout
+        return subprocess.run(call, capture_output=True, timeout=240, check=True).stdout
 
     assert said(1) == said(2)
 

@@ -213,7 +213,7 @@ def test_intervals_are_no_wider_than_they_have_to_be() -> None:
 
 def test_many_answers_in_seconds() -> None:
     crowd = grading_crowd(np.random.default_rng(0), items=20_000, assessors=200, per_item=5)
-    started = time.perf_counter()
+    started = time.process_time()
     found = fit_assessor_effects(crowd.answers)
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
     assert np.corrcoef(found.bias, crowd.bias)[0, 1] > 0.99

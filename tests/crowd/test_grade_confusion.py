@@ -167,7 +167,7 @@ def test_what_cannot_be_fitted() -> None:
 
 def test_many_answers_in_seconds() -> None:
     crowd = level_crowd(np.random.default_rng(0), items=20_000, assessors=200, per_item=5)
-    started = time.perf_counter()
+    started = time.process_time()
     found = fit_grade_confusion(crowd.answers)
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
     assert (found.items()["gain"].to_numpy() == crowd.level).mean() > 0.88

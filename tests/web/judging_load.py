@@ -35,7 +35,7 @@ class Assessor:
         where = address or self.addresses[next(self.turn) % len(self.addresses)]
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         request = urllib.request.Request(f"{where}/api/judge/{path}", json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=30) as said:
+        with urllib.request.urlopen(request, timeout=240) as said:
             found: dict[str, Any] = json.loads(said.read())
             return found
 

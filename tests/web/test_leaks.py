@@ -481,7 +481,7 @@ def test_response_times_do_not_tell_traps(large: Campaigns, tmp_path: Path, kind
         made = invite(opened.store, list(PEOPLE))
     rng, kept = np.random.default_rng(11), []
     with served_campaign(tmp_path / kind) as address:
-        everybody = [Recorder(httpx.Client(base_url=address, timeout=60), one.token, one.name, kept) for one in made]
+        everybody = [Recorder(httpx.Client(base_url=address, timeout=240), one.token, one.name, kept) for one in made]
         for _ in range(36):
             for who in everybody:
                 act(who, rng)
@@ -512,5 +512,5 @@ def served_campaign(folder: Path) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=240)
         process.stdout.close()

@@ -125,7 +125,7 @@ def test_a_migration_waits_for_whoever_writes(store: Store, newer: None) -> None
         return comment(change)
 
     assert store.write(slowly) == 1
-    thread.join(20)
+    thread.join(240)
     assert done == [True]
     with pytest.raises(OtherTablesError):
         store.write(comment)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -25,6 +26,7 @@ from earmark.cli.docstrings import command_help, parameter_texts
 from earmark.cli.paths import guarded
 from earmark.cli.ranges import check_ranges
 from earmark.errors import ParameterError
+from earmark.remarks import listening
 
 
 def option(metavar: str = "", *names: str, panel: str | None = None, rare: bool = False, **settings: Any) -> Any:
@@ -83,8 +85,11 @@ def flatten(function: Callable[..., None]) -> Callable[..., None]:
         del given["help_all"]
         for name, kind in groups.items():
             given[name] = _build(kind, given)
+        # What a reader remarks is a note of the command.
+        note = next((group.note for group in given.values() if hasattr(group, "note")), None)
         try:
-            function(**given)
+            with nullcontext() if note is None else listening(note):
+                function(**given)
         finally:
             folder.close_folders()
 

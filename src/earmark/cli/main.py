@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -54,7 +54,6 @@ from earmark.cli import (
     runs,
     serve,
     simulate,
-    start,
     status,
 )
 from earmark.cli import next as next_command
@@ -228,8 +227,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _complain(message: str) -> int:
     print(f"earmark: {' '.join(message.splitlines())}", file=sys.stderr)
     return BAD_INPUT
-
-
-def run() -> NoReturn:
-    """Run ``earmark`` as the shell calls it."""
-    start.run()

@@ -5,7 +5,9 @@ that files on their way are removed and transactions undone. Where no exception 
 or a library that is being loaded turns it into an error of its own), and for a second Ctrl-C, the program ends at once.
 When all is done and Python only tidies up, an interrupt changes nothing.
 
-Only modules that are there anyway are imported here.
+Importing this module, which only programs do that are ``earmark``, makes the process ready: from then on nothing is
+unguarded. Before that lie the start of Python itself and the 15 milliseconds that the import of the package takes. Only
+modules that are there anyway are imported here.
 """
 
 from __future__ import annotations
@@ -38,8 +40,7 @@ def run() -> NoReturn:
     """Run ``earmark`` as the shell calls it."""
     interrupts = _Interrupts()
     try:
-        # Whoever started the program may have told it to ignore interrupts, as nohup and shells in the background do.
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if signal.getsignal(signal.SIGINT) in (_leave, signal.default_int_handler):
             signal.signal(signal.SIGINT, interrupts)
         # What is registered first is called last: everything is done then, and Python only tidies up, without handlers.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
@@ -85,3 +86,9 @@ def _say() -> None:
     with suppress(OSError, ValueError):
         sys.stderr.write("earmark: interrupted\n")
         sys.stderr.flush()
+
+
+# Nothing is done yet that would have to be undone. Whoever started the program may have told it to ignore interrupts,
+# as nohup and shells in the background do.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, _leave)

@@ -38,6 +38,7 @@ from earmark.wording import counted
 
 _IDS = (".ids.txt", ".ids")
 _CORNER = 5
+_FEW_DOCUMENTS = 5
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -171,7 +172,17 @@ def read_content(path: AnyPath, *, ids: AnyPath | None = None, encoding: str = "
 def _read_array(path: Path) -> Floats:
     with saying_why_not(path), reading_array(path):
         values: Floats = np.load(path, allow_pickle=False)
+    square = values.ndim == 2 and values.shape[0] == values.shape[1] >= _FEW_DOCUMENTS
+    if square and values.dtype.kind in "iuf" and np.array_equal(values, values.T):
+        raise _is_matrix(path, "a symmetric matrix")
     return values
+
+
+def _is_matrix(path: Path, got: str) -> InputError:
+    hint = "'earmark runs from-matrix' makes runs of them"
+    return InputError(
+        expected="features of every document", got=f"{got}: distances or similarities", path=path, hint=hint
+    )
 
 
 def _read_table(path: Path, encoding: str) -> tuple[tuple[str, ...], Floats]:
@@ -194,6 +205,8 @@ def _read_table(path: Path, encoding: str) -> tuple[tuple[str, ...], Floats]:
     if again.len():
         row = int(again[0])
         raise table.error(row, expected="every document once", got=f"'{documents[row]}' again")
+    if set(rest) == set(documents):
+        raise _is_matrix(path, "a column for every document")
     return tuple(documents), np.column_stack([number_cells(table, name) for name in rest])
 
 

@@ -35,6 +35,8 @@ _GZIPPED = b"\x1f\x8b"
 _NUMPY = b"\x93NUMPY"
 # How sound files and archives start; their first bytes may well be ASCII. A NUL alone could be part of an id.
 _BINARY = (b"RIFF", b"FORM", b"OggS", b"fLaC", b"ID3", b"PK")
+# How files of ranx, pytrec_eval, MTEB and Elasticsearch start; ids may start with a bracket, too, but not so.
+_JSON = re.compile(rb'\s*(\{\s*("|\}|\Z)|\[\s*([\[{"\]]|\Z))')
 _HEAD_BYTES = 1 << 16
 # With it, zlib reads the header of gzip and checks the sum at the end.
 _GZIP_BITS = 31
@@ -246,6 +248,20 @@ def _refuse_other_than_text(head: bytes, codec: str, path: Path) -> None:
         raise InputError(expected="a text file", got="a NumPy file", path=path, hint=how)
     if codec.startswith(_WIDE):
         return
+    if _JSON.match(head):
+        how = (
+            "in Python: earmark.judgments_from_dict(json.load(open(FILE))), or earmark.runs_from_dict, which takes "
+            "{system: {query: {document: score}}}"
+        )
+        raise InputError(expected="a table of text", got="JSON", path=path, hint=how)
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if 4 * max(even, odd) > len(head):
+        how = f"name the file's encoding: --encoding utf-16-{'le' if odd > even else 'be'}"
+        if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise InputError(expected="a text file", got="text in another encoding", path=path, hint=how)
+    if head.startswith(b"PK") and b"xl/" in head:
+        how = "save the sheet as CSV or Parquet"
+        raise InputError(expected="a text file", got="an Excel workbook", path=path, hint=how)
     if b"\0" in head and (head.startswith(_BINARY) or not _is_utf8(head)):
         wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         hint = "name the file's encoding: --encoding utf-16" if wide else None

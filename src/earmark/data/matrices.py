@@ -52,6 +52,7 @@ from earmark.data.nearest_neighbours import (
     first_nan,
     guess_kind,
     nearest,
+    relates_documents,
     row_blocks,
 )
 from earmark.data.runs import Runs, build_runs
@@ -59,6 +60,10 @@ from earmark.errors import InputError, ParameterError
 from earmark.wording import counted
 
 _CORNER = 5
+EMBEDDINGS_HINT = (
+    "make distances of embeddings X: scipy.spatial.distance.cdist(X, X, 'cosine'), or similarities: X @ X.T of rows of "
+    "length 1"
+)
 _PathLike: TypeAlias = str | os.PathLike[str]
 
 
@@ -91,10 +96,8 @@ class Matrix(Display):
         if not self.values.size:
             raise error(expected="at least one row and one column", got=f"shape {shape}")
         if shape[0] != shape[1] and self.row_ids == self.column_ids:
-            got, hint = (
-                f"{shape[0]} rows and {shape[1]} columns",
-                "give the ids of the rows apart, as query ids",
-            )
+            got = f"{shape[0]} rows and {shape[1]} columns"
+            hint = f"give the ids of the rows apart, as query ids; {EMBEDDINGS_HINT}"
             raise error(expected="a square matrix", got=got, hint=hint)
         for count, ids, name in ((shape[1], self.column_ids, "column"), (shape[0], self.row_ids, "row")):
             if len(ids) != count:
@@ -377,6 +380,14 @@ def _labels(matrix: Matrix, attribute: Mapping[str, str | None]) -> tuple[NDArra
 
 
 def _refuse_other_kind(matrix: Matrix, kind: Kind, own: NDArray[np.int64]) -> None:
+    if set(matrix.row_ids) == set(matrix.column_ids) and not relates_documents(matrix.values, column_of_row=own):
+        raise InputError(
+            expected="distances or similarities",
+            got="what looks like a row of features for every document: a square matrix that is not symmetric, and "
+            "whose diagonal is neither constant nor an extreme",
+            path=matrix.path,
+            hint=f"{EMBEDDINGS_HINT}; if it does hold distances, switch this check off (check_kind)",
+        )
     guess = guess_kind(matrix.values, column_of_row=own)
     if guess is None or guess == kind:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,26 +12,33 @@ from earmark.data.files import BLANKS, first_data_line, words
 from earmark.data.table_files import is_parquet
 from earmark.data.tables import Table
 from earmark.errors import InputError
+from earmark.remarks import remark
 
-# The names that other programs give our columns.
+# The names that other programs give our columns, the best first: where a table has the text of a query or a running
+# number beside its id (as PyTerrier's have), the id counts. Hyphens and blanks are as good as underscores.
 ALIASES = {
-    "query": ("query", "query_id", "queryid", "qid", "q_id", "topic"),
-    "document": ("document", "document_id", "doc_id", "docid", "docno", "doc"),
+    "query": ("qid", "query_id", "queryid", "q_id", "topic_id", "query", "topic"),
+    "document": ("docno", "document_id", "doc_id", "docid", "corpus_id", "document", "doc"),
     "system": ("system", "system_id", "run", "run_id", "tag", "name"),
     "gain": ("gain", "relevance", "rel", "label", "judgment"),
     "score": ("score", "sim", "similarity"),
     "rank": ("rank", "position"),
     "group": ("group", "clique", "work", "label"),
-    "assessor": ("assessor", "worker", "annotator"),
+    "assessor": ("assessor", "worker", "annotator", "worker_id", "workerid"),
     "time": ("time", "timestamp"),
     "sampled": ("sampled",),
     "sequence": ("sequence",),
     "key": ("key",),
     "artist": ("artist",),
     "genre": ("genre",),
+    # Columns of qrels that no judgment has: which part of a query, and when it was judged.
+    "part": ("subtopic", "iteration", "intent", "aspect"),
 }
+# What BEIR calls the columns of its judgments, whose gains are called scores.
+_BEIR = ("query_id", "corpus_id", "score")
 # Ids and numbers are checked by whoever turns them into such.
 _READ_AS_THEY_ARE = ("time", "sampled", "sequence", "key")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -49,7 +57,7 @@ def has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", "
             line=number,
         )
     csv = path.name.lower().removesuffix(".gz").endswith(".csv")
-    if csv and not named:
+    if not named and (csv or _is_header_in_part(cells, required)):
         raise InputError(
             expected=f"a header with the columns {', '.join(required)}",
             got=repr(header[:60]),
@@ -59,30 +67,76 @@ def has_names(path: Path, encoding: str, required: tuple[str, ...] = ("query", "
     return named
 
 
+def _is_header_in_part(cells: Sequence[str], required: Sequence[str]) -> bool:
+    """Tell whether one of the names is there and no cell is a number: then the others are names, too."""
+    if len(cells) == 1:
+        cells = words(cells[0])
+    if cells[0].startswith("#") or any(is_number(cell) for cell in cells):
+        return False
+    return any(find_column(cells, name) is not None for name in required)
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether a cell holds a number."""
+    return _NUMBER.fullmatch(cell.strip(BLANKS)) is not None
+
+
+def find_columns(columns: Sequence[str], wanted: str) -> list[str]:
+    """Return the columns that may hold what is wanted, the one that counts first."""
+    plain = {_plain(name): name for name in reversed(columns)}
+    return [plain[alias] for alias in ALIASES.get(wanted, (wanted,)) if alias in plain]
+
+
 def find_column(columns: Sequence[str], wanted: str) -> str | None:
     """Return the column that holds what is wanted, by any of its names; None where there is none."""
-    lowered = {name.strip().lower(): name for name in reversed(columns)}
-    return next((lowered[alias] for alias in ALIASES[wanted] if alias in lowered), None)
+    return next(iter(find_columns(columns, wanted)), None)
+
+
+def is_of_beir(columns: Sequence[str]) -> bool:
+    """Tell whether columns are those of BEIR's judgments."""
+    return tuple(_plain(name) for name in columns) == _BEIR
+
+
+def _plain(name: str) -> str:
+    return name.strip(BLANKS).lower().replace("-", "_").replace(" ", "_")
 
 
 def rename_columns(table: Table, required: Sequence[str], optional: Sequence[str]) -> Table:
     """Give the columns our names, and leave out the others.
 
+    Where several columns may be what is wanted, one of them counts, and a remark says which.
+
     Raises
     ------
     InputError
-        If a required column is not there, or one that is read as it is holds lists, structures or bytes.
+        If a required column is not there, two columns may be the gains, or a column that is read as it is holds lists,
+        structures or bytes.
     """
     renames: dict[str, str] = {}
     for wanted in (*required, *optional):
         remaining = [name for name in table.frame.columns if name not in renames]
-        actual = find_column(remaining, wanted)
-        if actual is not None:
-            renames[actual] = wanted
+        columns = find_columns(remaining, wanted)
+        if columns:
+            renames[columns[0]] = wanted
+            _say_which(table, wanted, *columns)
         elif wanted in required:
             raise no_column(wanted, table)
     refuse_nested(table, [old for old, new in renames.items() if new in _READ_AS_THEY_ARE])
     return Table(table.frame.select(pl.col(old).alias(new) for old, new in renames.items()), table.path, table.line_of)
+
+
+def _say_which(table: Table, wanted: str, actual: str, *others: str) -> None:
+    """Remark which of several columns counts; gains are nobody's to choose, unless one is called just so."""
+    if not others:
+        return
+    if wanted == "gain" and _plain(actual) != wanted:
+        raise InputError(
+            expected="one column of gains",
+            got=f"columns {', '.join((actual, *others))}",
+            path=table.path,
+            hint=f"call the one that counts 'gain', or leave {' and '.join(others)} out",
+        )
+    remark(f"{table.path}: column '{actual}' is taken as the {wanted}, {' and '.join(map(repr, others))} not read")
 
 
 def refuse_nested(table: Table, columns: Sequence[str]) -> None:

@@ -319,3 +319,34 @@ def guess_kind(values: Values, *, column_of_row: Integers | None = None, sample_
     if smallest >= _GUESS_SHARE * telling:
         return "distance"
     return "similarity" if largest >= _GUESS_SHARE * telling else None
+
+
+def relates_documents(values: Values, *, column_of_row: Integers, sample_rows: int = 200) -> bool:
+    """Tell whether a square matrix may hold distances or similarities of documents, and not a row of features for each.
+
+    Distances are symmetric, or every document is as near to itself as any other to itself, or nearest to itself. A
+    matrix of embeddings with as many numbers as documents is none of these.
+
+    Parameters
+    ----------
+    values : array, shape (n, n)
+        The matrix.
+    column_of_row : int array, shape (n,)
+        The column that is the row itself.
+    sample_rows : int
+        Look at this many rows and their columns, evenly spread.
+    """
+    n = len(values)
+    if n < _GUESS_MIN_ROWS or guess_kind(values, column_of_row=column_of_row, sample_rows=sample_rows) is not None:
+        return True
+    rows = np.unique(np.linspace(0, n - 1, min(sample_rows, n)).astype(np.int64))
+    block = np.asarray(values[rows], dtype=np.float64)[:, np.asarray(column_of_row)[rows]]
+    finite = np.isfinite(block)
+    if not finite.any():
+        return True
+    tolerance = 1e-3 * np.ptp(block[finite])
+    own = np.diag(block)
+    if not np.isfinite(own).all() or np.ptp(own) <= tolerance:
+        return True
+    both = finite & finite.T
+    return bool(np.all(np.abs(block - block.T)[both] <= tolerance))

@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from earmark.data.files import BLANKS, first_data_line, replacing, require_file
+from earmark.data.named_columns import find_column, rename_columns
 from earmark.data.preference_checks import COLUMNS, REQUIRED, BadAnswer, Repeated, check_answers
 from earmark.data.preferences import Preferences, left_out_rows
 from earmark.data.spreadsheets import escape_formulas
@@ -24,12 +25,6 @@ from earmark.errors import InputError, ParameterError
 
 AnyPath = str | os.PathLike[str]
 
-# The names that other programs give our columns.
-_ALIASES = {
-    "query": ("query", "query_id", "queryid", "qid", "q_id", "topic"),
-    "assessor": ("assessor", "worker", "annotator", "worker_id", "workerid"),
-    "time": ("time", "timestamp"),
-}
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 
@@ -109,7 +104,7 @@ def write_preferences(preferences: Preferences, path: AnyPath) -> None:
 def _require_header(path: Path, encoding: str) -> None:
     number, header = first_data_line(path, encoding=encoding, comments=False)
     cells = [cell.strip(BLANKS).strip('"') for cell in header.replace(";", ",").replace("\t", ",").split(",")]
-    missing = [name for name in REQUIRED if _find(cells, name) is None]
+    missing = [name for name in REQUIRED if find_column(cells, name) is None]
     if missing:
         raise InputError(
             expected=f"a header with the columns {', '.join(REQUIRED)}",
@@ -119,16 +114,9 @@ def _require_header(path: Path, encoding: str) -> None:
         )
 
 
-def _find(columns: list[str], wanted: str) -> str | None:
-    lowered = {name.strip().lower(): name for name in reversed(columns)}
-    return next((lowered[alias] for alias in _ALIASES.get(wanted, (wanted,)) if alias in lowered), None)
-
-
 def _named(table: Table) -> Table:
     """Give the columns our names and leave the others out; what is missing is found later."""
-    found = {name: _find(table.frame.columns, name) for name in COLUMNS}
-    ours = [pl.col(old).alias(new) for new, old in found.items() if old is not None]
-    return Table(table.frame.select(ours), table.path, table.line_of)
+    return rename_columns(table, (), COLUMNS)
 
 
 def _numbers(table: Table, name: str) -> pl.Series:

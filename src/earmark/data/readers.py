@@ -20,12 +20,21 @@ from earmark.data.files import BLANKS, first_data_line, require_file, words
 from earmark.data.gains import JudgedTable, read_gains
 from earmark.data.ground_truth import Cliques, OrderedGroups
 from earmark.data.judgment_sources import judgment_files
-from earmark.data.judgments import COLUMNS, Judgments, current_answers, merge_judgments, off_scale_row
+from earmark.data.judgments import (
+    COLUMNS,
+    Judgments,
+    current_answers,
+    merge_judgments,
+    off_scale_row,
+    repeated_row,
+)
 from earmark.data.layouts import judgments_layout
+from earmark.data.lookalikes import refuse_mostly_repeated, refuse_parts, refuse_ranks_as_gains
 from earmark.data.metadata import Metadata
 from earmark.data.named_columns import (
     find_column,
     has_names,
+    is_of_beir,
     no_column,
     refuse_nested,
     rename_columns,
@@ -172,10 +181,15 @@ def _read_judgment_table(file: Path, encoding: str) -> JudgedTable:
         except InputError:
             # Gains that are no plain numbers: what they mean is found out from their text.
             empty = ("gain",) if layout.separator == "\t" else ()
-            as_text = replace(layout, columns=layout.columns | {"gain": False}, optional=empty)
-            table = read_layout(file, as_text, encoding=encoding)
+            layout = replace(layout, columns=layout.columns | {"gain": False}, optional=empty)
+            table = read_layout(file, layout, encoding=encoding)
+        if qrels and repeated_row(table.frame) is not None:
+            whole = read_layout(file, replace(layout, unused=()), encoding=encoding)
+            refuse_parts(whole, whole.frame["iteration"])
         return read_gains(table, qrels=qrels)
     named = read_named(file, encoding=encoding)
+    if is_of_beir(named.frame.columns):
+        named = Table(named.frame.rename({named.frame.columns[2]: "gain"}), named.path, named.line_of)
     optional = ("assessor", "time", "sampled", "sequence", "key")
     # Qrels that another program wrote with names have the column that nobody uses, too.
     qrels = "iteration" in [name.strip().lower() for name in named.frame.columns]
@@ -192,6 +206,9 @@ def _read_judgment_table(file: Path, encoding: str) -> JudgedTable:
         frame = frame.with_columns(whole_numbers(table, "sequence"))
     if "key" in frame.columns:
         frame = frame.with_columns(pl.col("key").cast(pl.String))
+    part = find_column(named.frame.columns, "part")
+    if part is not None and not judged.unanswered and repeated_row(frame) is not None:
+        refuse_parts(Table(frame, table.path, table.line_of), named.frame[part])
     return JudgedTable(Table(frame, table.path, table.line_of), judged.unanswered)
 
 
@@ -211,6 +228,9 @@ def _on_scale(table: Table, scale: Scale | None) -> Judgments:
         raise table.error(off, expected=f"a gain on the scale {known}", got=f"{gains[off]:g}")
     frame = table.frame.select([name for name in COLUMNS if name in table.frame.columns])
     current = current_answers(frame)
+    if scale is None:
+        refuse_ranks_as_gains(table)
+    refuse_mostly_repeated(table, frame.height - current.height)
     return Judgments(current, known, scale is None, frame.height - current.height)
 
 
@@ -245,6 +265,13 @@ def read_groups(path: AnyPath, *, encoding: str = "utf-8") -> OrderedGroups:
         if len(line.split("\t") if tabs else words(line)) == 4:
             columns = {"tag": False, **columns}
         table = read_layout(file, Layout(columns, separator="\t" if tabs else " ", comments=True), encoding=encoding)
+    if "tag" in table.frame.columns and table.frame["query"].str.to_lowercase().is_in(["0", "q0"]).all():
+        raise InputError(
+            expected="query document group",
+            got="what looks like qrels (query 0 document gain)",
+            path=path,
+            hint="give them as --judgments",
+        )
     numbers = number_cells(table, "group")
     odd = np.flatnonzero((numbers != np.floor(numbers)) | (numbers < 1))
     if odd.size:
@@ -275,7 +302,12 @@ def read_metadata(path: AnyPath, *, encoding: str = "utf-8") -> Metadata:
             raise no_column("document", named)
         table = Table(named.frame.rename({found: "document"}), named.path, named.line_of)
     else:
-        line = first_data_line(file, encoding=encoding, comments=False)[1]
+        number, line = first_data_line(file, encoding=encoding, comments=False)
+        names = {cell.strip(BLANKS).strip('"').lower() for cell in line.replace("\t", ",").split(",")}
+        if {"artist", "genre"} & names:
+            raise InputError(
+                expected="a header with a column document, or none", got=repr(line[:60]), path=path, line=number
+            )
         layout = Layout(
             {"document": False, "artist": False, "genre": False},
             separator="\t" if line.count("\t") == 2 else " ",

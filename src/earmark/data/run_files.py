@@ -6,6 +6,7 @@ all of it is held in memory or each piece is scored and forgotten.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,8 @@ from earmark.data.files import is_packed, require_file
 from earmark.data.hashing import Stretches
 from earmark.data.layouts import run_layout
 from earmark.data.limits import max_bytes
-from earmark.data.named_columns import find_column, has_names, rename_columns
+from earmark.data.lookalikes import refuse_columns
+from earmark.data.named_columns import find_column, has_names, is_of_beir, rename_columns
 from earmark.data.parquet_folders import ParquetRun, is_parquet_folder
 from earmark.data.run_columns import RunColumns
 from earmark.data.runs import BadRow, Order, Runs, as_single
@@ -30,6 +32,8 @@ _LARGE_PARQUET = 1 << 26
 # How many bytes of memory a byte of text takes while lists are put in order, and a byte of packed text.
 _MEMORY_OF_TEXT = 3
 _MEMORY_OF_PACKED = 15
+_MOST_GRADE = 10
+_SOUNDS_LIKE_SCORE = re.compile(r"score|dist(ance)?\b|simil|\brank|logit|bm25", re.IGNORECASE)
 
 
 class RunSource(Protocol):
@@ -129,6 +133,12 @@ class NamedRun:
         table = rename_columns(named, ("query", "document"), ("system", "score", "rank"))
         if not {"system", "score", "rank"} & set(table.frame.columns) and find_column(named.frame.columns, "gain"):
             raise is_of_judgments(self.path, f"a file of judgments (columns {', '.join(named.frame.columns)})")
+        if is_of_beir(named.frame.columns) and set(table.frame["score"].unique()) <= set(
+            map(str, range(_MOST_GRADE + 1))
+        ):
+            raise is_of_judgments(self.path, "what looks like BEIR's judgments: query-id, corpus-id and whole numbers")
+        if not {"score", "rank"} & set(table.frame.columns):
+            _refuse_other_order(named, table)
         return table
 
     def pieces(self, *, limit: int | None = None) -> Iterator[Path]:
@@ -192,12 +202,26 @@ def check_columns(columns: RunColumns, source: RunSource, order: Order) -> None:
         raise InputError(expected="results of systems", got="an empty file", path=source.path)
     if order == "rank" and columns.rank is None and columns.score is not None:
         raise InputError(expected="a column 'rank' to order the lists by", got="none", path=source.path)
+    refuse_columns(columns, source.path, by_score=order == "score")
 
 
 def is_of_judgments(path: Path, got: str) -> InputError:
     """Build the error for judgments in the place of a run."""
     hint = "name judgments with --judgments, and repeat the option before every file: -j a.csv -j b.csv"
     return InputError(expected="a run", got=got, path=path, hint=hint)
+
+
+def _refuse_other_order(named: Table, table: Table) -> None:
+    """Refuse a run without scores and ranks that has a column which sounds like them: its rows may be in any order."""
+    columns = [name for name in named.frame.columns if name not in table.frame.columns]
+    name = next((name for name in columns if _SOUNDS_LIKE_SCORE.search(name)), None)
+    if name is not None:
+        raise InputError(
+            expected="a column 'score' or 'rank', or rows in the order of ranks alone",
+            got=f"a column '{name}'",
+            path=named.path,
+            hint="call it score if larger is better, rank if 1 is the best, or leave it out",
+        )
 
 
 def file_stem(path: Path) -> str:

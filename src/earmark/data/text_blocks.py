@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -183,7 +184,8 @@ def _recoded(pieces: Iterable[bytes], codec: str, path: Path) -> Iterator[bytes]
 def in_threads(function: Callable[[T], R], items: Iterable[T], *, workers: int = WORKERS) -> Iterator[R]:
     """Apply a function to items in several threads, in order, taking only a few items ahead of what is asked for.
 
-    The items are taken in the thread that asks for the results; with a single item no thread is started.
+    The items are taken in the thread that asks for the results; with a single item no thread is started. What the
+    function remarks is heard by whoever listens to that thread.
     """
     source = iter(items)
     first = next(source, None)
@@ -194,9 +196,13 @@ def in_threads(function: Callable[[T], R], items: Iterable[T], *, workers: int =
         yield function(first)
         return
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        pending: deque[Future[R]] = deque((pool.submit(function, first), pool.submit(function, second)))
+
+        def submit(item: T) -> Future[R]:
+            return pool.submit(copy_context().run, function, item)
+
+        pending = deque((submit(first), submit(second)))
         for item in source:
-            pending.append(pool.submit(function, item))
+            pending.append(submit(item))
             if len(pending) >= workers * _AHEAD:
                 yield pending.popleft().result()
         while pending:
