@@ -20,7 +20,7 @@ from clocks import Clock
 from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError
-from earmark.store import links, people, transfer
+from earmark.store import backups, links, people
 from earmark.store.drafts import drafted
 from earmark.store.folder import CampaignFolder, is_campaign_folder
 from earmark.store.inputs import add_inputs
@@ -325,8 +325,8 @@ def test_nobody_else_can_look_into_a_folder(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         with make_folder(tmp_path / "home") as folder:
-            transfer.backup(folder, tmp_path / "backup.zip")
-        transfer.restore(tmp_path / "backup.zip", tmp_path / "again")
+            backups.backup(folder, tmp_path / "backup.zip")
+        backups.restore(tmp_path / "backup.zip", tmp_path / "again")
     finally:
         os.umask(before)
     for made in (folder.path, tmp_path / "again"):

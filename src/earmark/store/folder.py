@@ -427,7 +427,7 @@ def backup_before(folder: Path, database: Database) -> Callable[[str], Path]:
     """Return a function that backs a store up before its tables change."""
 
     def backup(version: str) -> Path:
-        from earmark.store.transfer import dump_database, folder_files
+        from earmark.store.backups import dump_database, folder_files
 
         home = folder / BACKUPS
         home.mkdir(exist_ok=True)
