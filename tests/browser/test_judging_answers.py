@@ -174,6 +174,47 @@ def test_escape_leaves_a_field_and_keys_work_again(served: Serve, judge: Follow)
         page.wait_for_function("() => !__earmark.player.playing")
 
 
+@pytest.mark.parametrize("opener", ["Keyboard", "Skip", "?"])
+def test_enter_saves_after_a_dialog_that_a_click_or_a_key_opened(served: Serve, judge: Follow, opener: str) -> None:
+    """A dialog gives the focus back to what was clicked before; nobody has gone there by keys."""
+    ann = judge(served("grade").link()).begin()
+    page, first = ann.page, ann.id
+    ann.hear_all()
+    page.keyboard.press("2")
+    page.locator(".showing .play").first.click()
+    page.wait_for_function("() => __earmark.player.playing")
+    if opener == "?":
+        page.keyboard.press("?")
+    else:
+        page.locator(".asides").get_by_role("button", name=opener, exact=True).click()
+    expect(page.locator("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(ann.question).not_to_have_attribute("data-question", first)
+    ann.expect_saved()
+
+
+def test_enter_presses_a_button_that_keys_have_reached_also_after_its_dialog(served: Serve, judge: Follow) -> None:
+    ann = judge(served("grade").link()).begin()
+    page, first = ann.page, ann.id
+    ann.hear_all()
+    page.keyboard.press("2")
+    page.keyboard.press("Shift")
+    skip = page.locator(".asides").get_by_role("button", name="Skip", exact=True)
+    for _ in range(50):
+        page.keyboard.press("Tab")
+        if skip.evaluate("one => one === document.activeElement"):
+            break
+    for _ in range(2):
+        page.keyboard.press("Enter")
+        expect(page.locator("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog")).to_have_count(0)
+        expect(skip).to_be_focused()
+    assert ann.id == first
+
+
 def test_undo_after_a_skip_says_which_answer_it_takes_back(served: Serve, judge: Follow) -> None:
     ann = judge(served("grade").link()).begin()
     page = ann.page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -237,3 +238,32 @@ def test_screen_readers_are_told_the_place_once_a_second(served: Serve, judge: F
     assert 1 <= told["playing"] <= 4
     assert told["same"] == 0
     assert told["jumped"] == 1
+
+
+# As on a computer that is so busy that the page hears of the end of a sound only after it has asked the next question.
+ENDED_NEVER = """
+Object.defineProperty(AudioScheduledSourceNode.prototype, "onended", { set() {}, get: () => null });
+"""
+
+
+def test_what_was_heard_counts_before_the_browser_says_that_it_has_ended(served: Serve, judge: Follow) -> None:
+    server = served("uneven")
+    ann = judge(server.link())
+    ann.page.add_init_script(ENDED_NEVER)
+    ann.begin()
+    page = ann.page
+    for key, part in (("q", "query"), ("a", "candidate 0"), ("q", "query")):
+        before = page.evaluate("part => __earmark.player.secondsHeard(part)", part)
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "([part, until]) => __earmark.player.secondsHeard(part) > until", arg=[part, before + 0.25]
+        )
+    page.evaluate("__earmark.player.seek(0.1)")
+    page.keyboard.press("k")
+    page.keyboard.press("2")
+    ann.next(lambda: page.keyboard.press("Enter"))
+    ann.expect_saved()
+    heard = {row["part"]: row for row in json.loads(server.events("answered")[-1]["text"])["heard"]}
+    assert heard["query"]["seconds"] >= 0.5
+    assert heard["candidate 0"]["seconds"] >= 0.25
+    assert [heard[part]["plays"] for part in ("query", "candidate 0")] == [2, 1]

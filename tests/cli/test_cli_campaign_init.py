@@ -271,7 +271,8 @@ def test_all_problems_of_media_are_listed_and_nothing_is_made(cli: Cli, files: F
     assert "nothing was made" in table.out
 
 
-def test_an_interrupted_init_leaves_nothing(files: Files) -> None:
+@pytest.mark.parametrize(("ending", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_an_interrupted_init_leaves_nothing(files: Files, ending: signal.Signals, code: int) -> None:
     songs = files.folder / "songs"
     songs.mkdir()
     soundfile.write(songs / "a.wav", np.random.default_rng(0).uniform(-0.3, 0.3, (44_100 * 60, 2)), 44_100)
@@ -284,9 +285,9 @@ def test_an_interrupted_init_leaves_nothing(files: Files) -> None:
     while not list(files.folder.glob(".study-*.draft/media")) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert process.poll() is None
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, ending)
     _, error = process.communicate(timeout=240)
-    assert process.returncode == 130, error
+    assert process.returncode == code, error
     assert sorted(files.folder.iterdir()) == before
 
 

@@ -215,6 +215,31 @@ def test_who_is_told_to_ignore_interrupts_does(start, files: Files) -> None:
     assert process.returncode == 7
 
 
+def test_sigterm_tidies_up_and_ends_by_that_signal(start, files: Files) -> None:
+    """As a service manager, a batch system and ``timeout`` expect; a second one does not wait."""
+    code = (
+        "import sys, time, pathlib, earmark.cli.main as m, earmark.cli.start as s\n"
+        "def working():\n"
+        "    try:\n"
+        "        print('ready', file=sys.stderr, flush=True)\n"
+        "        time.sleep(60)\n"
+        "    finally:\n"
+        "        print('tidying', file=sys.stderr, flush=True)\n"
+        "        time.sleep(60 if len(sys.argv) > 1 else 0)\n"
+        "m.main = working\n"
+        "s.run()"
+    )
+    for signals, more in ((1, []), (2, ["slowly"])):
+        process = start(*more, code=code)
+        assert process.stderr is not None
+        for said in ("ready\n", "tidying\n")[:signals]:
+            assert process.stderr.readline() == said
+            process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == -signal.SIGTERM
+        assert err == ("tidying\n" if signals == 1 else "")
+
+
 slow = pytest.mark.slow
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from clocks import Clock
 from earmark.campaign.campaign import Campaign, oracle
 from earmark.campaign.loop import play
 from earmark.errors import InputError, ParameterError, StoreError
-from earmark.store import links, people, transfer
+from earmark.store import backups, links, people
 from earmark.store.drafts import drafted
 from earmark.store.folder import CampaignFolder, is_campaign_folder
 from earmark.store.inputs import add_inputs
@@ -262,6 +264,52 @@ def test_a_draft_has_a_name_that_nobody_can_know_beforehand(tmp_path: Path) -> N
         assert one.stat().st_mode & 0o777 == 0o700
 
 
+MAKING = """
+import pathlib, sys, time
+from earmark.store.drafts import drafted
+with drafted(pathlib.Path(sys.argv[1])) as draft:
+    (draft / "names.csv").write_text("Ann")
+    print(draft, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks on folders are those of POSIX")
+def test_drafts_go_with_the_next_command_once_their_maker_was_killed(tmp_path: Path) -> None:
+    """And not before: a draft that somebody holds, an empty one, and folders that are none stay."""
+    with make_folder(tmp_path) as folder:
+        home = folder.path
+    command = [sys.executable, "-c", MAKING, str(tmp_path / "other")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        draft = Path(process.stdout.readline().strip())
+        CampaignFolder.open(home).close()
+        assert draft.is_dir()
+        process.kill()
+    assert (draft / "names.csv").is_file()
+    begun = tmp_path / ".begun-abcdefgh.draft"
+    others = tmp_path / ".mine-abcdefgh.draft"
+    linked = tmp_path / ".link-abcdefgh.draft"
+    begun.mkdir(0o700)
+    others.mkdir(0o755)
+    (others / "file").touch()
+    linked.symlink_to(others)
+    CampaignFolder.open(home, read_only=True).close()
+    assert draft.is_dir()
+    CampaignFolder.open(home).close()
+    assert set(tmp_path.glob(".*.draft")) == {begun, others, linked}
+    assert (others / "file").is_file()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks on folders are those of POSIX")
+def test_making_a_campaign_removes_the_drafts_of_others_that_were_killed(tmp_path: Path) -> None:
+    dead = tmp_path / ".study-abcdefgh.draft"
+    dead.mkdir(0o700)
+    (dead / NAME).touch()
+    with drafted(tmp_path / "study"):
+        assert not dead.exists()
+
+
 def test_a_failed_draft_leaves_nothing(tmp_path: Path) -> None:
     def interrupted() -> None:
         with drafted(tmp_path / "new" / "study") as draft:
@@ -277,8 +325,8 @@ def test_nobody_else_can_look_into_a_folder(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         with make_folder(tmp_path / "home") as folder:
-            transfer.backup(folder, tmp_path / "backup.zip")
-        transfer.restore(tmp_path / "backup.zip", tmp_path / "again")
+            backups.backup(folder, tmp_path / "backup.zip")
+        backups.restore(tmp_path / "backup.zip", tmp_path / "again")
     finally:
         os.umask(before)
     for made in (folder.path, tmp_path / "again"):

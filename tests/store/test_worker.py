@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from campaigns_made import make_folder
+from clocks import Clock
 
+from earmark.store import worker as worker_module
 from earmark.store.folder import CampaignFolder
 from earmark.store.overview import version_of
 from earmark.store.settings import NAME
 from earmark.store.status import history_of, status_of
-from earmark.store.stored import StoredCampaign, open_campaign
+from earmark.store.stored import AnyStored, StoredCampaign, open_campaign
 from earmark.store.worker import Worker
 
 
@@ -198,8 +200,6 @@ def test_the_status_is_that_of_the_campaign(folder: CampaignFolder) -> None:
 
 
 def test_a_clock_that_was_set_back_is_told(tmp_path: Path) -> None:
-    from clocks import Clock
-
     clock = Clock()
     with make_folder(tmp_path / "home", judging={"scale": "broad"}, clock=clock) as folder:
         answer(folder, 1)
@@ -208,3 +208,40 @@ def test_a_clock_that_was_set_back_is_told(tmp_path: Path) -> None:
         notes = status_of(StoredCampaign.read(folder))["notes"]
         assert any("set back" in note for note in notes)
         assert folder.store.log().position == 2
+
+
+def test_an_answer_that_arrives_while_questions_are_chosen_reaches_the_next_estimate(
+    folder: CampaignFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Choosing takes seconds in a large campaign; nothing may have to happen afterwards for its answers to count."""
+    worker, choose = Worker(folder), worker_module._next_questions
+    worker.look()
+
+    def interrupted(campaign: AnyStored, n: int) -> list[tuple[str, str, str, bool]]:
+        monkeypatch.setattr(worker_module, "_next_questions", choose)
+        answer(folder, 1, "bob")
+        return choose(campaign, n)
+
+    answer(folder, 3)
+    monkeypatch.setattr(worker_module, "_next_questions", interrupted)
+    assert worker.look()
+    assert history_of(StoredCampaign.read(folder))["judged"].to_list() == [0, 3]
+    assert worker.look(), "the answer came after the estimate had read the log"
+    assert history_of(StoredCampaign.read(folder))["judged"].to_list() == [0, 3, 4]
+    assert not worker.look(), "nothing is new"
+
+
+def test_what_a_worker_does_itself_is_no_news(tmp_path: Path) -> None:
+    """A lease that ends and the stop rule are events too; a look after each would be made for nothing."""
+    clock = Clock()
+    with make_folder(
+        tmp_path / "home", judging={"scale": "broad"}, estimates={"stop": "budget:2"}, clock=clock
+    ) as folder:
+        worker = Worker(folder)
+        answer(folder, 2)
+        folder.desk.take("bob")
+        clock.pass_minutes(24 * 60)
+        before = folder.store.last_sequence
+        assert worker.look()
+        assert folder.store.events(after=before)["kind"].to_list() == ["returned", "returned", "stopped"]
+        assert not worker.look()

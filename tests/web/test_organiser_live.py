@@ -13,7 +13,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 import uvicorn
-from organised import answer_some, running
+from organised import answer_some, pseudonym_of, running
 from served import invited
 from starlette.testclient import TestClient
 
@@ -151,3 +151,19 @@ def test_why_there_are_no_estimates_reaches_the_dashboard(make_client: Callable[
     answer_some(invited(organiser.client, "Cid"), 1)
     Worker(organiser.campaign.folder).look()
     assert "runs.tsv" in organiser.state()["failure"]
+
+
+def test_the_state_says_what_the_estimate_contains(make_client: Callable[..., TestClient]) -> None:
+    """By the numbers of events and by no clock: an estimate may be made after an answer that it has not read."""
+    client = make_client(traps__rate=0.0)
+    organiser = running(client, answers=2)
+    assert organiser.state()["included"] == {"answers": 4, "behind": 0}
+    ann, pilot = invited(client, "Eve"), invited(client, "Pat", pilot=True)
+    answer_some(ann, 3)
+    answer_some(pilot, 2)
+    organiser.campaign.desk.comment(pseudonym_of(organiser, "Eve"), "nice")
+    assert organiser.state()["included"] == {"answers": 4, "behind": 3}, "neither pilots nor comments are missing"
+    organiser.campaign.desk.reject(pseudonym_of(organiser, "Bob"), "asleep")
+    assert organiser.state()["included"] == {"answers": 4, "behind": 4}
+    organiser.estimate()
+    assert organiser.state()["included"] == {"answers": 5, "behind": 0}

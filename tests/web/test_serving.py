@@ -135,6 +135,7 @@ def test_an_open_dashboard_does_not_delay_the_end(study: Path) -> None:
             # The dashboard is open until here.
             _, logged = process.communicate(timeout=240)
         assert "Traceback" not in logged
+        assert process.returncode == 0
 
 
 def test_estimates_are_kept_fresh_by_one_of_several_processes(study: Path) -> None:

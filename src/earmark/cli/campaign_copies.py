@@ -10,7 +10,7 @@ from earmark.cli.command import argument, option
 from earmark.cli.output import Output
 
 if TYPE_CHECKING:
-    from earmark.store.transfer import Copied
+    from earmark.store.table_rows import Copied
 
 _DIGITS = 12
 
@@ -33,7 +33,7 @@ def backup(folder: CampaignPath, output: Annotated[Path, option("FILE", "-o")], 
     earmark backup study -o study.zip
     """
     with opened(folder, out) as campaign:
-        from earmark.store.transfer import backup as write
+        from earmark.store.backups import backup as write
 
         copied = write(campaign, output)
         print_row(out, {"file": str(output), **_row(copied)}, f"{output}: {_in_words(copied)}")
@@ -62,7 +62,7 @@ def restore(
     earmark restore study.zip study --store postgresql://earmark@server/campaigns
     """
     require_store()
-    from earmark.store.transfer import restore as make
+    from earmark.store.backups import restore as make
 
     copied = make(file, folder, store=store_address(store, folder))
     if (folder / "media" / "manifest.json").is_file():

@@ -1,8 +1,15 @@
-"""A folder made whole or not at all: filled beside its place as a draft, then moved there."""
+"""A folder made whole or not at all: filled beside its place as a draft, then moved there.
+
+Whoever makes a draft holds a lock on it, which ends with the process, however that ends. A draft with something in it
+that nobody holds is that of a program that was killed, and goes when another one works in the same folder.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +17,9 @@ from pathlib import Path
 
 from earmark.errors import InputError
 from earmark.store.settings import NAME
+
+_OURS = re.compile(r"\..+-\w{8}\.draft")
+_PRIVATE = 0o700
 
 
 @contextmanager
@@ -21,10 +31,12 @@ def drafted(target: Path) -> Iterator[Path]:
     """
     made_parent = not target.parent.exists()
     target.parent.mkdir(parents=True, exist_ok=True)
+    sweep_drafts(target.parent)
     try:
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".draft", dir=target.parent))
         try:
-            yield draft
+            with _held(draft, wait=True):
+                yield draft
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -33,6 +45,46 @@ def drafted(target: Path) -> Iterator[Path]:
             with suppress(OSError):
                 target.parent.rmdir()
         raise
+
+
+def sweep_drafts(folder: Path) -> None:
+    """Remove the drafts in a folder whose makers were killed: they hold answers and names, and nobody goes on there."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _OURS.fullmatch(entry.name) and _is_ours(entry):
+                draft = Path(entry.path)
+                with _held(draft) as is_free:
+                    # Before its maker holds it, a draft is empty.
+                    if is_free and any(draft.iterdir()):
+                        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    """Tell whether it is a folder of this user that nobody else can read, as drafts are."""
+    about = entry.stat(follow_symlinks=False)
+    mine = not hasattr(os, "getuid") or about.st_uid == os.getuid()
+    return stat.S_ISDIR(about.st_mode) and stat.S_IMODE(about.st_mode) == _PRIVATE and mine
+
+
+@contextmanager
+def _held(draft: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold a draft as long as this lasts; yields whether it is held, which no system without such locks allows."""
+    try:
+        import fcntl
+    except ImportError:
+        yield False
+        return
+    opened = os.open(draft, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            # Somebody holds it, or a file system of another machine has no locks on folders.
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(opened)
 
 
 def move_draft(draft: Path, target: Path) -> None:

@@ -31,7 +31,7 @@ from earmark.store.address import keep_password, store_is_elsewhere, store_url, 
 from earmark.store.agreement import OWN, agree, remember, with_edits
 from earmark.store.database import Database, database_to_fill
 from earmark.store.desk import Desk
-from earmark.store.drafts import drafted, move_draft, refuse_taken
+from earmark.store.drafts import drafted, move_draft, refuse_taken, sweep_drafts
 from earmark.store.folder_questions import all_questions, all_traps
 from earmark.store.inputs import (
     FOLDER as INPUTS,
@@ -205,6 +205,7 @@ class CampaignFolder:
             store = Store.find(database, settings.id, clock=clock)
             opened = cls(folder, settings, store)._agreed()
             if not read_only:
+                sweep_drafts(folder.resolve().parent)
                 people.erase_expired(store, opened.settings.people.retention_days)
             return opened
         except BaseException:
@@ -426,7 +427,7 @@ def backup_before(folder: Path, database: Database) -> Callable[[str], Path]:
     """Return a function that backs a store up before its tables change."""
 
     def backup(version: str) -> Path:
-        from earmark.store.transfer import dump_database, folder_files
+        from earmark.store.backups import dump_database, folder_files
 
         home = folder / BACKUPS
         home.mkdir(exist_ok=True)

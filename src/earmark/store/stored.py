@@ -37,6 +37,18 @@ from earmark.store.removals import removed_by
 UNREAD: tuple[Kind, ...] = ("asked",)
 """Events that estimates do not depend on; they are half of a log and stay in the store."""
 
+DECISIVE: tuple[Kind, ...] = (
+    "answered",
+    "withdrawn",
+    "rejected",
+    "reinstated",
+    "added",
+    "removed",
+    "restored",
+    "changed",
+)
+"""Events after which an estimate may say something else."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredCampaign(Campaign):

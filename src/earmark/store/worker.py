@@ -118,6 +118,8 @@ class Worker:
 
     def refresh(self) -> None:
         """Conclude from all answers, and fill the queue."""
+        # Asked before the answers are read: whatever comes later, however long the rest takes, is new at the next look.
+        read = self.folder.store.last_sequence
         before = self.campaign
         campaign = read_stored(self.folder) if before is None else before.refreshed()
         # Whoever removed something may not have lived long enough to follow it.
@@ -127,7 +129,9 @@ class Worker:
         decision = None if campaign.look is None else campaign.look.decision
         done, body = decision is not None and decision.stop, summary_of(campaign)
 
-        def conclude(change: Change) -> None:
+        def conclude(change: Change) -> int:
+            # What this transaction adds itself is no news, unless something else came in between.
+            alone = int(change.row["next_sequence"]) - 1 == read
             if change.row["failure"] is not None:
                 change.update(failure=None)
             expire(change, self.folder.rules)
@@ -136,16 +140,13 @@ class Worker:
             if decision is not None and decision.stop and not waits and change.row["state"] == "open":
                 set_state(change, "stopped", decision.reason)
             _keep(change, campaign.log.next_sequence - 1, body)
+            return int(change.row["next_sequence"]) - 1 if alone else read
 
         # Estimates first: choosing questions for many people takes longer.
-        self.folder.store.write(conclude)
+        seen = self.folder.store.write(conclude)
         proposals = [] if done else _next_questions(campaign, QUEUE + self._active())
-
-        def propose(change: Change) -> int:
-            propose_next(change, proposals)
-            return int(change.row["next_sequence"]) - 1
-
-        self._seen = (self.folder.store.write(propose), not proposals)
+        self.folder.store.write(lambda change: propose_next(change, proposals))
+        self._seen = (seen, not proposals)
 
     def _waiting(self, connection: sa.Connection) -> tuple[int, bool]:
         """Return how many proposals wait, and whether a lease has ended."""

@@ -29,8 +29,9 @@ def state(watched: Watched) -> dict[str, Any]:
     -------
     dict
         ``version``, ``time``, ``campaign``, ``counts``, ``pace``, ``assessors``, ``hidden``, ``unjudged``,
-        ``estimated`` and ``failure``; and unless it is hidden ``verdict``, ``ranking``, ``pairs``, ``progress``,
-        ``guarantee``, ``orders``, ``figures``, ``notes`` and ``ahead``, each None or empty where there is none.
+        ``estimated``, ``included`` and ``failure``; and unless it is hidden ``verdict``, ``ranking``, ``pairs``,
+        ``progress``, ``guarantee``, ``orders``, ``figures``, ``notes`` and ``ahead``, each None or empty where there is
+        none.
     """
     shown: dict[str, Any] = {
         "version": str(watched.version),
@@ -42,9 +43,17 @@ def state(watched: Watched) -> dict[str, Any]:
         "hidden": watched.hidden,
         "unjudged": watched.unjudged,
         "estimated": None if watched.estimate is None else watched.estimate.time.isoformat(),
+        "included": _included(watched),
         "failure": watched.row["failure"],
     }
     return shown if watched.hidden else shown | _results(watched)
+
+
+def _included(watched: Watched) -> dict[str, Any] | None:
+    """Return how many ``answers`` the newest estimate contains, and how many events that matter it is ``behind``."""
+    if watched.estimate is None:
+        return None
+    return {"answers": watched.body.get("answers", 0), "behind": watched.behind}
 
 
 def _campaign(watched: Watched) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from earmark.pages import render
+from earmark.store.backups import backup
 from earmark.store.exports import Naming, What, export
 from earmark.store.overview import open_links
 from earmark.store.store import check_text
 from earmark.store.stored import StoredCampaign
-from earmark.store.transfer import backup
 from earmark.web import organiser_actions, paying
 from earmark.web.answers_shown import shown_answers
 from earmark.web.catalogue import ENGLISH, chosen_language, words

@@ -18,8 +18,10 @@ from earmark.data.log import AnswerLog
 from earmark.inference.confidence import Ranking
 from earmark.store import overview
 from earmark.store.folder import CampaignFolder
+from earmark.store.organising import PILOT
 from earmark.store.overview import Estimate, Version
 from earmark.store.store import from_moment
+from earmark.store.stored import DECISIVE
 from earmark.web import working
 from earmark.web.verdict import measure_of, read_ranking
 
@@ -83,6 +85,16 @@ class Watched:
     def body(self) -> dict[str, Any]:
         """The newest estimate; empty before the first."""
         return {} if self.estimate is None else self.estimate.body
+
+    @cached_property
+    def behind(self) -> int:
+        """How many answers, and other events that may change an estimate, are newer than the newest estimate."""
+        after = 0 if self.estimate is None else self.estimate.sequence
+        trap, uncounted = pl.col("expected").is_not_null(), pl.col("assessor").is_in(list(self.log.rejected))
+        # Whoever tries the campaign out is rejected from the start.
+        pilot = (pl.col("kind") == "rejected") & (pl.col("text") == PILOT).fill_null(False)
+        idle = pl.when(pl.col("kind") == "answered").then(trap | uncounted.fill_null(False)).otherwise(pilot)
+        return self.log.of_kind(*DECISIVE).filter(pl.col("sequence") > after, ~idle).height
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ export class Keys {
   /** What the last input was: for the record, and to tell a focus by keyboard from one by a click. */
   input = "mouse";
   #focusByKeys = false;
+  /** What had the focus when a dialog opened, which gets it back, and whether somebody had gone there by keys. */
+  #beforeDialog = { element: null, byKeys: false };
   /** @type {(event: KeyboardEvent) => boolean} */
   #handle = () => false;
   #help = () => [];
@@ -29,7 +31,16 @@ export class Keys {
       },
       true,
     );
-    document.addEventListener("focusin", () => (this.#focusByKeys = this.input === "keys"));
+    document.addEventListener("focusin", (event) => this.#focused(event));
+  }
+
+  /** Note whether somebody has gone here by keys. What a dialog gives back is as it was, by whatever it was closed. */
+  #focused({ target, relatedTarget }) {
+    const { element, byKeys } = this.#beforeDialog;
+    if (target.closest("dialog") && relatedTarget && !relatedTarget.closest("dialog"))
+      this.#beforeDialog = { element: relatedTarget, byKeys: this.#focusByKeys };
+    this.#focusByKeys = target === element ? byKeys : this.input === "keys";
+    if (!target.closest("dialog")) this.#beforeDialog = { element: null, byKeys: false };
   }
 
   /**

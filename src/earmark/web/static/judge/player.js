@@ -14,8 +14,8 @@ const AHEAD = 0.02;
 
 /**
  * @typedef {{id: string, url: string, seconds: number}} Track
- * @typedef {{track: Track, source: AudioBufferSourceNode, gain: GainNode, start: number, offset: number, end: number,
- *   over: boolean}} Voice
+ * @typedef {{track: Track, source: AudioBufferSourceNode, gain: GainNode, start: number, offset: number, end: number}}
+ *   Voice
  * @typedef {{seconds: number, plays: number, first: number|null}} Heard
  */
 export class Player extends EventTarget {
@@ -42,6 +42,12 @@ export class Player extends EventTarget {
   #voice = null;
   /** The voice that is scheduled to follow, where a stretch is repeated. @type {Voice|null} */
   #next = null;
+  /**
+   * All voices that are not yet part of what was heard: the two above, and those that end. A busy browser tells late
+   * that one has ended, and what it played counts before that.
+   * @type {Set<Voice>}
+   */
+  #voices = new Set();
   #output = null;
   #began = 0;
   /** Changes with every command, so that a clip which arrives late does not start. */
@@ -59,6 +65,7 @@ export class Player extends EventTarget {
   /** Take the clips of a question. @param {Track[]} tracks */
   load(tracks, heard = {}) {
     this.stop();
+    for (const voice of this.#voices) this.#collect(voice);
     this.tracks = new Map(tracks.map((track) => [track.id, track]));
     this.heard = new Map(tracks.map(({ id }) => [id, heard[id] ?? { seconds: 0, plays: 0, first: null }]));
     this.failed.clear();
@@ -255,7 +262,7 @@ export class Player extends EventTarget {
   /** Seconds for which a track was heard, up to now. */
   secondsHeard(id) {
     let seconds = this.heard.get(id)?.seconds ?? 0;
-    for (const voice of [this.#voice, this.#next]) if (voice?.track.id === id) seconds += this.#sounded(voice);
+    for (const voice of this.#voices) if (voice.track.id === id) seconds += this.#sounded(voice);
     return seconds;
   }
 
@@ -305,7 +312,8 @@ export class Player extends EventTarget {
     gain.gain.setValueAtTime(0, start);
     gain.gain.linearRampToValueAtTime(1, start + FADE);
     source.start(start, offset);
-    const voice = { track, source, gain, start, offset, end: Infinity, over: false };
+    const voice = { track, source, gain, start, offset, end: Infinity };
+    this.#voices.add(voice);
     source.onended = () => this.#onEnded(voice);
     return voice;
   }
@@ -325,7 +333,7 @@ export class Player extends EventTarget {
   /** Fade a voice out from a time on. */
   #end(voice, time) {
     // One that is ending anyway, at a turnaround or at the end of the clip, is left alone.
-    if (!voice || voice.over || voice.end <= time + FADE) return;
+    if (!this.#voices.has(voice) || voice.end <= time + FADE) return;
     const { gain } = voice.gain;
     const level = Math.min(1, Math.max(0, (time - voice.start) / FADE));
     // What was scheduled is written anew up to the time, also where it is past: the fade starts from where the gain is.
@@ -342,12 +350,12 @@ export class Player extends EventTarget {
 
   /** Take back a voice that was scheduled and is not wanted any more. */
   #drop(voice) {
-    if (!voice || voice.over) return;
+    if (!this.#voices.has(voice)) return;
     if (this.context.currentTime + AHEAD > voice.start) {
       this.#end(voice, this.context.currentTime + AHEAD);
       return;
     }
-    voice.over = true;
+    this.#voices.delete(voice);
     voice.source.onended = null;
     voice.source.stop();
     voice.source.disconnect();
@@ -361,7 +369,6 @@ export class Player extends EventTarget {
     const now = this.context.currentTime + AHEAD / 4;
     this.#drop(this.#next);
     this.#end(this.#voice, now);
-    this.#collect(this.#voice);
     this.#voice = null;
     this.#next = null;
   }
@@ -389,14 +396,11 @@ export class Player extends EventTarget {
 
   /** Count what a voice played. */
   #collect(voice) {
-    if (!voice || voice.over) return;
-    const heard = this.heard.get(voice.track.id);
-    if (heard && this.tracks.get(voice.track.id) === voice.track) heard.seconds += this.#sounded(voice);
-    voice.over = true;
+    if (!this.#voices.delete(voice)) return;
+    this.heard.get(voice.track.id).seconds += this.#sounded(voice);
   }
 
   #sounded(voice) {
-    if (voice.over) return 0;
     return Math.max(0, Math.min(this.context.currentTime, voice.end) - voice.start);
   }
 

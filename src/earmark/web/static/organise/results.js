@@ -1,13 +1,12 @@
 /* The dashboard: the verdict as it forms. */
 
-import { count, counted, doing, fixed, h, percent, post, say, t, time, watchScroll } from "./page.js";
+import { count, counted, doing, fixed, h, percent, post, say, t, watchScroll } from "./page.js";
 import { begin } from "./frame.js";
 import { fill } from "./table.js";
 import { showPictures } from "./pictures.js";
 import * as people from "./assessors.js";
 
 const $ = (id) => document.getElementById(id);
-const LATE = 60_000;
 const interval = (row, low = "low", high = "high") => (row[low] === null ? "–" : `${fixed(row[low])} – ${fixed(row[high])}`);
 
 document.querySelectorAll(".table, .drawn").forEach(watchScroll);
@@ -77,13 +76,14 @@ function showVerdict(state) {
   else put("summary", verdict?.summary);
   put("safe", verdict ? safety(state, verdict) : "");
   put("basis", verdict?.basis && !verdict.early ? basis(verdict) : "");
-  // The worker concludes within seconds; where it does not, the page must not look newer than it is.
-  const behind = state.estimated && state.pace.last && new Date(state.pace.last) - new Date(state.estimated) > LATE;
-  put("stale", behind ? t("live_stale", { time: time(state.estimated) }) : "");
+  put("included", state.included && !state.unjudged ? included(state.included) : "");
   const neighbours = verdict?.neighbours ?? [];
   $("neighbours").hidden = neighbours.length < 2;
   fillList($("neighbours-rows"), neighbours, state);
 }
+
+/** What the estimate contains, by the numbers of events: the page must not look newer than it is. */
+const included = ({ answers, behind }) => (behind ? counted("included_behind", behind) : counted("included_all", answers));
 
 /** When intervals come; in a small study, not before everything is judged. */
 function early({ counts }, { anytime_from: first }) {
