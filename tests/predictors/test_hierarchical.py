@@ -408,6 +408,24 @@ def test_with_answers_of_several_assessors_errors_are_as_large_as_claimed():
     assert 0.6 < np.mean(claimed) / np.mean(made_errors) < 2.0
 
 
+@pytest.mark.parametrize("scale", [BINARY, parse_scale("0..3"), FINE], ids=str)
+@pytest.mark.parametrize("copies", [2, 3])
+def test_assessors_who_agree_on_everything_may_differ_next_time(scale, copies):
+    """The variance of disagreement is about what one difference of a step among n + 1 pairs of answers would be."""
+    collection = small_collection(0, systems=6, queries=25, depth=6, pool=20)
+    gains = some_gains(collection, scale, 0.7)
+    items = np.flatnonzero(gains >= 0)
+    assert items.size > 150
+    item, assessor = np.repeat(items, copies), np.tile(np.arange(copies), items.size)
+    answers = AssessorGains(item, assessor, gains[item], copies)
+    beliefs = Hierarchical(Setting(collection, scale)).predict(gains, answers)
+    # That of an answer, as a share of the top gain.
+    variance = beliefs.observed.answer_variance(beliefs.variances)
+    step = 1 / (len(scale.gains) - 1)
+    rule = step**2 / 2 / ((copies - 1) * items.size + 1)
+    assert 0.5 * rule < variance < 4 * rule
+
+
 def test_without_overlap_judgments_are_the_truth():
     collection = small_collection(0)
     gains = some_gains(collection, FINE, 0.5)
