@@ -79,7 +79,7 @@ class Hierarchical(Predictor):
         super().__init__(setting)
         self.known = covariates(setting.collection, setting.features, setting.content)
         self._given = prior or shipped_prior(setting.scale, tuple(self.known.groups))
-        self.prior = self._given.for_collection(self.known)
+        self.prior = self._given.for_collection(self.known, len(setting.collection.systems))
         # A standardised prior is made for any collection: its mean says little, and effects alone correct it.
         self.refine_mean = refine and not self._given.standardised
         self.refine_spread = refine
@@ -122,7 +122,7 @@ class Hierarchical(Predictor):
     @property
     def version(self) -> str:
         """The version of the model, and the prior it starts from, which is the same for all collections."""
-        return f"2, prior {self._given.name} {digest_of(self._given.to_dict())}"
+        return f"3, prior {self._given.name} {digest_of(self._given.to_dict())}"
 
     def _notes(self, judged: int) -> tuple[str, ...]:
         if judged == 0:
