@@ -119,7 +119,7 @@ def test_the_typical_gain_follows_the_judgments_of_items_like_it():
     """It is the prior mean moved by the shared effects, less the fewer judgments there are, and never at an end."""
     collection = small_collection(0, systems=5, queries=6)
     known = covariates(collection, Setting(collection, FINE).features)
-    prior = shipped_prior(FINE, ()).for_collection(known)
+    prior = shipped_prior(FINE, ()).for_collection(known, 6)
     model = effect_model(collection, known, prior.mean(known), effects=tuple(prior.variances))
     variances = np.exp(prior.of_components(model.components).centre)
     items = np.flatnonzero(np.random.default_rng(0).random(collection.n_items) < 0.5)
