@@ -501,6 +501,19 @@ def test_a_prior_mean_is_logistic_and_ignores_what_it_does_not_know():
     assert vague.sd.tolist() == [1.0, 1.0]
 
 
+def test_effects_of_systems_vary_more_among_few():
+    collection = small_collection(0)
+    known = covariates(collection, Setting(collection, FINE).features)
+    prior = shipped_prior(FINE, ("ART", "GEN"))
+    assert prior.for_collection(known, 8) == prior.for_collection(known, 40) == prior
+    two, four = (prior.for_collection(known, n).variances for n in (2, 4))
+    for name, (centre, spread) in prior.variances.items():
+        assert two[name][1] == four[name][1] == spread
+        assert two[name][0] - centre == pytest.approx(2 * (four[name][0] - centre))
+        assert (two[name][0] > centre) == name.startswith("system")
+    assert Hierarchical(Setting(collection, FINE)).prior.variances["system"][0] > prior.variances["system"][0]
+
+
 def test_a_prior_comes_back_from_its_file(tmp_path: Path):
     prior = shipped_prior(FINE, ("ART", "GEN"))
     prior.save(tmp_path / "prior.json")
