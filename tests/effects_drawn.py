@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -68,6 +68,13 @@ def some_variances(model: EffectModel, seed: int = 0, sets: int = 3, size: float
 
 def answers_of(model: EffectModel, items: NDArray[np.int64], seed: int = 0) -> Observations:
     """One to three answers about every item, each by some assessor; gains are any."""
+    return Observations.of_answers(*single_answers(model, items, seed))
+
+
+def single_answers(
+    model: EffectModel, items: NDArray[np.int64], seed: int = 0
+) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
+    """The same answers, one after the other: item, value, loadings on shared effects, weights of own variances."""
     rng = np.random.default_rng(seed)
     n_assessors = int(np.count_nonzero(model.shared_component == model.components.index("assessor")))
     asked = [(item, who) for item in np.sort(items) for who in rng.permutation(n_assessors)[: rng.integers(1, 4)]]
@@ -76,12 +83,18 @@ def answers_of(model: EffectModel, items: NDArray[np.int64], seed: int = 0) -> O
     shared, extra = model.shared[item].copy(), np.zeros((item.size, len(model.components)))
     shared[np.arange(item.size), model.shared.shape[1] - n_assessors + who] = spread
     extra[:, model.components.index("disagreement")] = spread**2
-    return Observations(item, rng.uniform(0, 1, item.size), shared, extra)
+    return item, rng.uniform(0, 1, item.size), shared, extra
 
 
 def without(observed: Observations, gone: NDArray[np.bool_]) -> Observations:
     kept = ~gone
-    return Observations(observed.item[kept], observed.value[kept], observed.shared[kept], observed.extra[kept])
+    return replace(
+        observed,
+        item=observed.item[kept],
+        value=observed.value[kept],
+        shared=observed.shared[kept],
+        extra=observed.extra[kept],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,22 +122,33 @@ class Dense:
         return model.shared @ np.diag(self.variances[model.shared_component]) @ model.shared.T + self.local
 
     @property
+    def observed_shared(self) -> Floats:
+        """Loadings of all that was observed, contrasts between answers after the items."""
+        return self._with_contrasts(self.observed.shared, "shared")
+
+    @property
     def across(self) -> Floats:
-        """Of all gains with all observations."""
-        model, observed = self.model, self.observed
-        shared = model.shared @ np.diag(self.variances[model.shared_component]) @ observed.shared.T
-        return shared + self.local[:, observed.item]
+        """Of all gains with all that was observed; contrasts have nothing to do with a query."""
+        model, observed, rows = self.model, self.observed, self.observed_shared
+        covariance = model.shared @ np.diag(self.variances[model.shared_component]) @ rows.T
+        covariance[:, : observed.item.size] += self.local[:, observed.item]
+        return covariance
 
     @property
     def of_observations(self) -> Floats:
-        model, observed = self.model, self.observed
-        shared = observed.shared @ np.diag(self.variances[model.shared_component]) @ observed.shared.T
-        local = self.local[np.ix_(observed.item, observed.item)]
-        return shared + local + np.diag(observed.extra @ self.variances)
+        model, observed, rows = self.model, self.observed, self.observed_shared
+        covariance = rows @ np.diag(self.variances[model.shared_component]) @ rows.T
+        n = observed.item.size
+        covariance[:n, :n] += self.local[np.ix_(observed.item, observed.item)]
+        return covariance + np.diag(self._with_contrasts(observed.extra, "extra") @ self.variances)
 
     @property
     def residual(self) -> Floats:
-        return self.observed.value - self.model.prior_mean[self.observed.item]
+        return self._with_contrasts(self.observed.value - self.model.prior_mean[self.observed.item], "value")
+
+    def _with_contrasts(self, of_items: Floats, what: str) -> Floats:
+        contrasts = self.observed.contrasts
+        return of_items if contrasts is None else np.concatenate((of_items, getattr(contrasts, what)))
 
     @property
     def posterior_mean(self) -> Floats:

@@ -138,12 +138,13 @@ def _estimate(method: Method, setting: Setting, measure: Measure, beliefs: Belie
 
 
 def campaign_rows(
-    _: None, name: str, method_name: str, measure_name: str, number: int, last: float
+    _: None, name: str, method_name: str, measure_name: str, number: int, last: float, systems: int | None
 ) -> list[dict[str, float | str]]:
     """Play one campaign and look at it at all shares."""
     measure = earmark.parse(measure_name)
-    setting, truth = collection_of(name, number, depth=measure.cutoff)
-    about: dict[str, float | str] = {"collection": name, "method": method_name, "measure": str(measure)}
+    setting, truth = collection_of(name, number, depth=measure.cutoff, systems=systems)
+    called = name if systems is None else f"{name} of {systems}"
+    about: dict[str, float | str] = {"collection": called, "method": method_name, "measure": str(measure)}
     return [about | row for row in look_at(setting, truth, METHODS[method_name], measure, number, last)]
 
 
@@ -280,6 +281,7 @@ def main() -> None:
     parser.add_argument("--collections", default="text,music")
     parser.add_argument("--methods", help="by default those of docs/honesty.md")
     parser.add_argument("--measures", help="by default AG, DCG and nDCG on text, AG and nDCG on music")
+    parser.add_argument("--systems", help="how many systems, as in 2,3; by default 12, of music 8")
     parser.add_argument("--campaigns", type=int, default=60)
     parser.add_argument("--last", type=float, default=SHARES[-1], help="play until this share is judged")
     Helpers.options(parser)
@@ -287,8 +289,9 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="print the rows of a Markdown table too")
     told = parser.parse_args()
     tasks = [
-        (collection, method, measure, number, told.last)
+        (collection, method, measure, number, told.last, systems)
         for collection in told.collections.split(",")
+        for systems in _counts(told.systems)
         for measure in _measures(collection, told.measures)
         for method in (told.methods or ROWS.get((collection, measure), "default")).split(",")
         for number in range(told.campaigns)
@@ -305,6 +308,10 @@ def main() -> None:
     print(*reached(found, 0.94), sep="\n")
     if told.markdown:
         print(*markdown(found), sep="\n")
+
+
+def _counts(given: str | None) -> Sequence[int | None]:
+    return [int(count) for count in given.split(",")] if given else [None]
 
 
 def _measures(collection: str, given: str | None) -> Sequence[str]:

@@ -73,6 +73,10 @@ class NotConverged(EarmarkError):  # noqa: N818 - reads as the sentence it is
     """An iterative method stopped before it reached an answer."""
 
 
+class NumericalFailure(EarmarkError):  # noqa: N818 - reads as the sentence it is
+    """Arithmetic failed: a matrix that cannot be inverted, a number too large, or one that is none."""
+
+
 class StoreError(EarmarkError):
     """The store of a campaign cannot be used now: it is busy, full, read-only, unreachable or of another version."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from earmark.beliefs.effects import Observations, prior_covariance
 from earmark.beliefs.posterior import Posterior
-from effects_drawn import Dense, answers_of, model_of, small_collection, some_variances, without
+from effects_drawn import Dense, answers_of, model_of, single_answers, small_collection, some_variances, without
 
 
 def case(kind: str, seed: int = 0):
@@ -23,7 +23,7 @@ def case(kind: str, seed: int = 0):
     if kind == "answers":
         observed = answers_of(model, items, seed)
         assert not observed.is_exact
-        assert np.bincount(observed.item).max() > 1
+        assert observed.contrasts.value.size > 1
     else:
         observed = Observations.exact(model, items, rng.uniform(0, 1, items.size))
         assert observed.is_exact
@@ -54,7 +54,7 @@ def test_shared_effects_are_those_of_conditioning(kind):
     for number, theta in enumerate(variances):
         dense = Dense(model, observed, theta)
         prior = np.diag(theta[model.shared_component])
-        with_observed = prior @ observed.shared.T
+        with_observed = prior @ dense.observed_shared.T
         solved = np.linalg.solve(dense.of_observations, with_observed.T)
         np.testing.assert_allclose(posterior.shared_mean[number], solved.T @ dense.residual, atol=1e-10)
         np.testing.assert_allclose(posterior.shared_covariance[number], prior - with_observed @ solved, atol=1e-10)
@@ -63,14 +63,14 @@ def test_shared_effects_are_those_of_conditioning(kind):
 @pytest.mark.parametrize("kind", ["some", "all", "one query", "answers"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_leave_one_out_is_what_follows_from_all_other_items(kind, seed):
-    """All answers about the item are left out, not one of them: what is said of it must not reach its prediction."""
+    """Of several answers their mean is left out; how they differ says nothing about the gain."""
     model, observed, variances = case(kind, seed)
     predicted = Posterior(model, observed, variances).leave_one_out()
     assert predicted.shape == (len(variances), observed.item.size)
     for item in np.unique(observed.item):
         here = observed.item == item
         refitted = Posterior(model, without(observed, here), variances).mean[:, item]
-        np.testing.assert_allclose(predicted[:, here], np.repeat(refitted[:, None], here.sum(), axis=1), atol=1e-9)
+        np.testing.assert_allclose(predicted[:, here], refitted[:, None], atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["nothing", "some", "answers"])
@@ -134,15 +134,53 @@ def test_a_posterior_that_goes_on_from_another_is_the_same_to_the_bit(seed):
         gains[rng.integers(gains.size)] = 0.5
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_means_and_contrasts_say_all_that_the_answers_say(seed):
+    """Conditioning on every answer gives the same gains and, up to a constant, the same likelihood."""
+    collection = small_collection(seed)
+    model = model_of(collection, seed, n_assessors=5)
+    items = np.random.default_rng(seed).permutation(collection.n_items)[:10]
+    item, value, shared, extra = single_answers(model, items, seed)
+    apart, together = Observations(item, value, shared, extra), Observations.of_answers(item, value, shared, extra)
+    np.testing.assert_array_equal(together.item, np.sort(items))
+    assert together.item.size + together.contrasts.value.size == item.size > items.size
+    densities = []
+    for theta in some_variances(model, seed):
+        before, after = Dense(model, apart, theta), Dense(model, together, theta)
+        np.testing.assert_allclose(after.posterior_mean, before.posterior_mean, atol=1e-10)
+        np.testing.assert_allclose(after.posterior_covariance, before.posterior_covariance, atol=1e-10)
+        densities.append([normal_density(dense) for dense in (before, after)])
+    before, after = np.array(densities).T
+    np.testing.assert_allclose(np.diff(after), np.diff(before), atol=1e-8)
+
+
+def normal_density(dense: Dense) -> float:
+    covariance = dense.of_observations
+    return -0.5 * (np.linalg.slogdet(covariance)[1] + dense.residual @ np.linalg.solve(covariance, dense.residual))
+
+
+def test_a_difference_is_added_to_those_that_were_seen():
+    model, observed, _ = case("answers")
+    disagreement = model.components.index("disagreement")
+    more = observed.with_difference(0.1, component=disagreement)
+    seen, added = observed.contrasts, more.contrasts
+    np.testing.assert_array_equal(added.value[:-1], seen.value)
+    # Two answers that are .1 apart are .05 from their mean each.
+    assert added.value[-1] ** 2 == pytest.approx(2 * 0.05**2)
+    assert not added.shared[-1].any()
+    assert added.extra[-1, disagreement] == pytest.approx(seen.extra[:, disagreement].mean())
+
+
 def test_an_answer_without_disagreement_is_the_truth():
     """As the variances of assessors go to nothing, several answers that agree become one judgment."""
-    model, observed, variances = case("answers")
-    told = np.unique(observed.item)
+    model, _, variances = case("answers")
     truth = np.random.default_rng(0).uniform(0, 1, model.n_items)
-    agreeing = Observations(observed.item, truth[observed.item], observed.shared, observed.extra)
-    theta = variances.copy()
-    theta[:, [model.components.index(name) for name in ("assessor", "disagreement")]] = 1e-9
+    item, _, shared, extra = single_answers(model, np.arange(0, model.n_items, 2))
+    agreeing = Observations.of_answers(item, truth[item], shared, extra)
+    told, theta = agreeing.item, variances.copy()
+    # So little that a covariance of the answers themselves could not be inverted.
+    theta[:, [model.components.index(name) for name in ("assessor", "disagreement")]] = 1e-19
     noisy = Posterior(model, agreeing, theta)
     exact = Posterior(model, Observations.exact(model, told, truth[told]), theta)
-    np.testing.assert_allclose(noisy.mean, exact.mean, atol=1e-5)
-    np.testing.assert_allclose(noisy.sums(np.eye(model.n_items))[1], exact.sums(np.eye(model.n_items))[1], atol=1e-6)
+    np.testing.assert_allclose(noisy.mean, exact.mean, atol=1e-9)
+    np.testing.assert_allclose(noisy.sums(np.eye(model.n_items))[1], exact.sums(np.eye(model.n_items))[1], atol=1e-9)

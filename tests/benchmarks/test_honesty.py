@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from benchmarks.honesty import broken, guaranteed, stopping
+from benchmarks.honesty import broken, everywhere, guaranteed, stopping
 from scipy import stats
 
 from earmark.beliefs.estimates import all_pairs
@@ -133,3 +133,12 @@ def test_campaigns_stop_where_they_should_and_intervals_for_any_time_hold_more_o
         assert always["pairs ever missed"] < ordinary["pairs ever missed"]
         assert 1.4 <= always["± systems"] / ordinary["± systems"] <= 1.8
         assert always["pairs ever missed"] <= bounds(collections * stopping.SYSTEMS, 0.05, 0.05)[1]
+
+
+def test_differences_of_two_systems_are_neither_shrunk_nor_too_sure(mirex: Path) -> None:
+    """On the development queries of MIREX, with a twentieth judged."""
+    played = [everywhere.campaign_rows(None, "development", "default", "AG@5", number, 0.05, 2) for number in range(24)]
+    last = everywhere.table(pl.DataFrame([rows[-1] for rows in played])).row(0, named=True)
+    assert (last["share"], last["campaigns"]) == (0.05, 24)
+    assert last["pairs"] >= bounds(24, 0.95, 0.95)[0]
+    assert 0.8 < last["slope"] < 1.3

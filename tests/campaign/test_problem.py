@@ -94,7 +94,7 @@ def test_stop_rule_and_texts_may_change_and_what_answers_mean_may_not(made):
 
 def test_the_version_of_a_predictor_names_what_it_was_fitted_to(made):
     with_metadata = Problem.build(made.runs, metadata=made.metadata).predictor_version
-    assert with_metadata.startswith("hierarchical 2, prior ")
+    assert with_metadata.startswith("hierarchical 3, prior ")
     assert Problem.build(made.runs).predictor_version != with_metadata
 
 

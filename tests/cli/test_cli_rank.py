@@ -723,3 +723,30 @@ def test_by_gives_the_probability_of_a_difference_of_some_size(cli: Cli, files: 
     refused = cli(*command, "--by", -1)
     assert refused.code == 2
     assert "--by is a difference of scores above 0, got -1" in refused.err
+
+
+@pytest.mark.parametrize("command", ["rank", "next"])
+def test_two_assessors_who_agree_on_everything(cli: Cli, command: str, tmp_path: Path) -> None:
+    """A file of judgments under two names, as after importing it twice."""
+    made = earmark.synthetic_collection(np.random.default_rng(1), systems=3, queries=20, documents=60)
+    write_runs_of(made.runs, tmp_path / "runs.tsv")
+    rows = made.judgments.frame.select("query", "document", "gain")[:80].rows()
+    lines = [f"{query},{document},{gain:g},{who}" for query, document, gain in rows for who in ("ana", "ben")]
+    (tmp_path / "judgments.csv").write_text("\n".join(["query,document,gain,assessor", *lines]) + "\n")
+    said = cli(command, tmp_path / "runs.tsv", "-j", tmp_path / "judgments.csv", "--scale", "fine", "-m", "AG@5")
+    assert said.code == 0
+    assert said.rows
+
+
+def test_arithmetic_that_fails_is_an_error_like_others(
+    cli: Cli, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def singular(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr("earmark.predictors.hierarchical.Hierarchical.predict", singular)
+    refused = cli("rank", files.runs, "-j", files.judgments, "-m", "AG@3")
+    assert refused.code == 2
+    assert "the predictor hierarchical cannot compute beliefs" in refused.err
+    assert "Singular matrix" in refused.err
+    assert "Traceback" not in refused.err

@@ -64,7 +64,8 @@ def test_what_metadata_say(seed):
     known = known_of(collection)
     assert known.names[: len(OUTPUT)] == OUTPUT
     frame = collection.metadata.frame
-    results = collection.ranks.toarray().astype(bool).sum(axis=0)
+    retrieved = collection.ranks.toarray().astype(bool)
+    results = retrieved.sum(axis=0)
     unknown_somewhere = False
     for code, attribute in (("ART", "artist"), ("GEN", "genre")):
         value = dict(zip(frame["document"], frame[attribute], strict=True))
@@ -75,11 +76,14 @@ def test_what_metadata_say(seed):
             alike = np.array([other == own for other in of_item]) & here
             same = float(own is not None and own == of_query[item])
             share = 0.0 if own is None else results[alike].sum() / results[here].sum()
+            matching = [own is not None and own == of_query[other] for other, own in enumerate(of_item)]
+            by_system = np.array([np.mean(np.array(matching)[lists]) for lists in retrieved])
             unknown_somewhere |= own is None
             expected = {
                 f"s{code}": same,
                 f"p{code}": share,
                 f"s{code}:p{code}": same * share,
+                f"match{code}": by_system[retrieved[:, item]].mean() - by_system.mean(),
                 f"size{code}": 0.0 if own is None else np.log(alike.sum()),
                 f"no{code}": float(own is None),
             }
@@ -108,7 +112,7 @@ def test_further_attributes_have_codes_of_their_own():
     )
     known = known_of(more, attributes=("mood",))
     (code,) = set(known.groups) - {"ART", "GEN"}
-    for prefix in ("s", "p", "size", "no"):
+    for prefix in ("s", "p", "match", "size", "no"):
         np.testing.assert_array_equal(column(known, f"{prefix}{code}"), column(known, f"{prefix}GEN"))
     np.testing.assert_array_equal(known.groups[code], known.groups["GEN"])
 

@@ -119,7 +119,7 @@ def test_the_typical_gain_follows_the_judgments_of_items_like_it():
     """It is the prior mean moved by the shared effects, less the fewer judgments there are, and never at an end."""
     collection = small_collection(0, systems=5, queries=6)
     known = covariates(collection, Setting(collection, FINE).features)
-    prior = shipped_prior(FINE, ()).for_collection(known)
+    prior = shipped_prior(FINE, ()).for_collection(known, 6)
     model = effect_model(collection, known, prior.mean(known), effects=tuple(prior.variances))
     variances = np.exp(prior.of_components(model.components).centre)
     items = np.flatnonzero(np.random.default_rng(0).random(collection.n_items) < 0.5)
@@ -408,6 +408,24 @@ def test_with_answers_of_several_assessors_errors_are_as_large_as_claimed():
     assert 0.6 < np.mean(claimed) / np.mean(made_errors) < 2.0
 
 
+@pytest.mark.parametrize("scale", [BINARY, parse_scale("0..3"), FINE], ids=str)
+@pytest.mark.parametrize("copies", [2, 3])
+def test_assessors_who_agree_on_everything_may_differ_next_time(scale, copies):
+    """The variance of disagreement is about what one difference of a step among n + 1 pairs of answers would be."""
+    collection = small_collection(0, systems=6, queries=25, depth=6, pool=20)
+    gains = some_gains(collection, scale, 0.7)
+    items = np.flatnonzero(gains >= 0)
+    assert items.size > 150
+    item, assessor = np.repeat(items, copies), np.tile(np.arange(copies), items.size)
+    answers = AssessorGains(item, assessor, gains[item], copies)
+    beliefs = Hierarchical(Setting(collection, scale)).predict(gains, answers)
+    # That of an answer, as a share of the top gain.
+    variance = beliefs.observed.answer_variance(beliefs.variances)
+    step = 1 / (len(scale.gains) - 1)
+    rule = step**2 / 2 / ((copies - 1) * items.size + 1)
+    assert 0.5 * rule < variance < 4 * rule
+
+
 def test_without_overlap_judgments_are_the_truth():
     collection = small_collection(0)
     gains = some_gains(collection, FINE, 0.5)
@@ -481,6 +499,19 @@ def test_a_prior_mean_is_logistic_and_ignores_what_it_does_not_know():
     vague = prior.of_components(("noise", "assessor"))
     np.testing.assert_allclose(np.exp(vague.centre), 0.01)
     assert vague.sd.tolist() == [1.0, 1.0]
+
+
+def test_effects_of_systems_vary_more_among_few():
+    collection = small_collection(0)
+    known = covariates(collection, Setting(collection, FINE).features)
+    prior = shipped_prior(FINE, ("ART", "GEN"))
+    assert prior.for_collection(known, 8) == prior.for_collection(known, 40) == prior
+    two, four = (prior.for_collection(known, n).variances for n in (2, 4))
+    for name, (centre, spread) in prior.variances.items():
+        assert two[name][1] == four[name][1] == spread
+        assert two[name][0] - centre == pytest.approx(2 * (four[name][0] - centre))
+        assert (two[name][0] > centre) == name.startswith("system")
+    assert Hierarchical(Setting(collection, FINE)).prior.variances["system"][0] > prior.variances["system"][0]
 
 
 def test_a_prior_comes_back_from_its_file(tmp_path: Path):

@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 
 import earmark
-from earmark.beliefs.beliefs import item_gains
+from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs, item_gains
 from earmark.data.collection import Collection
+from earmark.data.judgments import Judgments
 from earmark.data.scales import BROAD, FINE, parse_scale
-from earmark.errors import InputError, ParameterError
+from earmark.errors import InputError, NumericalFailure, ParameterError
 from earmark.predictors.base import PREDICTORS, Blend, Part, Setting, make_predictor
 from earmark.predictors.external import External
+from earmark.predictors.mtc import Uniform
 from earmark.predictors.ordinal_levels import model_levels
 from earmark.predictors.ordinal_models import NamedModel
 from earmark.predictors.ordinal_predictor import Ordinal
@@ -70,6 +72,56 @@ def test_an_items_own_judgment_does_not_reach_its_belief_before_it_is_given(
     first = make_predictor(name, setting).predict(gains)
     again = make_predictor(name, setting).predict(np.where(gains >= 0, gains, -1.0))
     np.testing.assert_array_equal(first.mean, again.mean)
+
+
+@pytest.mark.parametrize("name", PREDICTORS.names())
+def test_copies_of_every_answer_say_nothing_new(name: str) -> None:
+    """One file imported under k names: all predictors go on, and differences of systems are what they were."""
+    made = synthetic_collection(np.random.default_rng(5), systems=3, queries=8, documents=40)
+    alone = made.judgments.frame.select("query", "document", "gain")[:40]
+    differences = []
+    for copies in (1, 2, 3, 4):
+        of_all = pl.concat([alone.with_columns(assessor=pl.lit(f"a{copy}")) for copy in range(copies)])
+        judgments = Judgments(of_all, FINE)
+        campaign = earmark.Campaign.build(
+            made.runs, judgments, metadata=made.metadata, predictor=name, scale=FINE, measure="AG@5"
+        )
+        estimates = campaign.ranking.estimates
+        assert np.all(np.isfinite(estimates.scores.variance))
+        assert campaign.propose(5).items.size == 5
+        differences.append(estimates.differences.mean)
+    np.testing.assert_allclose(differences[1:], np.tile(differences[0], (3, 1)), atol=0.02)
+
+
+class _Failing(Uniform):
+    """Fails as its arithmetic would."""
+
+    def __init__(self, setting: Setting, error: Exception | None) -> None:
+        super().__init__(setting)
+        self.error = error
+
+    def predict(self, judged_gain: np.ndarray, answers: object = None, *, order: object = None) -> Beliefs:
+        if self.error is not None:
+            raise self.error
+        nothing = np.full((judged_gain.size, 2), np.nan)
+        part = Part(judged_gain < 0, np.array([0.0, 1.0]), nothing[judged_gain < 0])
+        return IndependentBeliefs(self.setting.scale, judged_gain, Blend(self.setting, part))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (np.linalg.LinAlgError("Singular matrix"), "Singular matrix"),
+        (FloatingPointError("overflow"), "overflow"),
+        (ZeroDivisionError(), "ZeroDivisionError"),
+        (None, "an expected gain is not a finite number"),
+    ],
+)
+def test_arithmetic_that_fails_is_named(error: Exception | None, reason: str) -> None:
+    made = synthetic_collection(np.random.default_rng(2), systems=3, queries=5, documents=50)
+    campaign = earmark.Campaign.build(made.runs, scale=FINE, predictor=lambda setting: _Failing(setting, error))
+    with pytest.raises(NumericalFailure, match=f"the predictor uniform cannot .* 0 judged items: {reason}"):
+        _ = campaign.ranking
 
 
 def test_what_is_learnt_helps_and_is_honest_about_its_errors() -> None:

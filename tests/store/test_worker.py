@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from campaigns_made import make_folder
@@ -139,6 +140,24 @@ def test_why_there_are_no_estimates_is_in_the_store(folder: CampaignFolder) -> N
     # Another process takes over when the file is as it was.
     runs.write_text(before)
     assert Worker(folder).look()
+    assert folder.store.row["failure"] is None
+
+
+def test_arithmetic_that_fails_is_told_to_the_organiser(
+    folder: CampaignFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def singular(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    worker = Worker(folder)
+    worker.look()
+    with monkeypatch.context() as patched:
+        patched.setattr("earmark.predictors.hierarchical.Hierarchical.predict", singular)
+        answer(folder, 1)
+        worker.look()
+        assert "the predictor hierarchical cannot compute beliefs" in folder.store.row["failure"]
+        assert answer(folder, 2), "questions go on"
+    worker.look()
     assert folder.store.row["failure"] is None
 
 

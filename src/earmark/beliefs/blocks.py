@@ -122,10 +122,8 @@ def observed_block(model: EffectModel, observed: Observations, query: int, rows:
     own = variances @ model.own[item].T
     covariance = scaled @ design.T
     diagonal = np.einsum("soo->so", covariance)
-    if observed.is_exact:
-        diagonal += own
-    else:
-        covariance += own[:, :, None] * (item[:, None] == item)
+    diagonal += own
+    if not observed.is_exact:
         diagonal += variances @ observed.extra[rows].T
     inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
     residual = observed.value[rows] - model.prior_mean[item]

@@ -150,11 +150,8 @@ class CorrelatedBeliefs(Beliefs):
 
     def leave_one_out(self) -> Floats:
         """Return the mean of every item, that of a judged one as predicted from all other judgments."""
-        predicted = self.posterior.average[0]
-        own = self.central.leave_one_out()[0]
-        count = np.bincount(self.observed.item, minlength=self.n_items)
-        total = np.bincount(self.observed.item, own, minlength=self.n_items)
-        predicted = np.where(count > 0, total / np.maximum(count, 1), predicted)
+        predicted = self.posterior.average[0].copy()
+        predicted[self.observed.item] = self.central.leave_one_out()[0]
         return within_scale(predicted) * self._top
 
     @cached_property

@@ -11,14 +11,16 @@ itself. All effects are normal with mean 0. Each belongs to a *component* (query
 :math:`\theta_k` it has, so that the covariance of gains is linear in :math:`\theta`.
 
 Answers of several assessors are observations of the same item with an effect of the assessor and a disagreement of
-their own; without them a judged gain is the truth. What observations say about effects and gains is worked out in
-:mod:`earmark.beliefs.posterior`.
+their own; without them a judged gain is the truth. The k answers to an item are turned into their mean, which says all
+that they say about the item, and k − 1 orthonormal contrasts, which say something about assessors alone. So there is
+one observation of an item, and no covariance is singular, however well assessors agree. What observations say about
+effects and gains is worked out in :mod:`earmark.beliefs.posterior`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -127,25 +129,57 @@ class EffectModel:
 
 
 @dataclass(frozen=True, eq=False)
+class Contrasts:
+    """How answers differ from each other, whatever the gains are; independent of each other given the shared effects.
+
+    Attributes
+    ----------
+    value : ndarray of float, shape (contrasts,)
+    shared : ndarray of float, shape (contrasts, shared effects)
+    extra : ndarray of float, shape (contrasts, components)
+        How often every component's variance goes into that of the contrast.
+    """
+
+    value: Floats
+    shared: Floats
+    extra: Floats
+
+    def told(self, variances: Floats) -> Floats:
+        """Return what contrasts say about shared effects, shape (sets, shared effects, 1 + shared effects).
+
+        Parameters
+        ----------
+        variances : ndarray of float, shape (sets, components)
+        """
+        precision = 1.0 / (variances @ self.extra.T)
+        right = np.column_stack((self.value, self.shared))
+        return np.asarray((self.shared.T * precision[:, None, :]) @ right)
+
+
+@dataclass(frozen=True, eq=False)
 class Observations:
     """What was said about items.
 
     Attributes
     ----------
     item : ndarray of int, shape (observations,), ascending
+        Every item once.
     value : ndarray of float, shape (observations,), 0..1
-        The gain as a share of the top gain.
+        The gain as a share of the top gain; the mean of what several assessors said.
     shared : ndarray of float, shape (observations, shared effects)
-        Those of the item and, where assessors differ, of the assessor.
+        Those of the item and, where assessors differ, of the assessors.
     extra : ndarray of float, shape (observations, components)
         How often every component's variance goes into what the observation adds to the item's gain; all 0 where a
         judged gain is the truth.
+    contrasts : Contrasts, optional
+        How answers to the same item differ.
     """
 
     item: Ints
     value: Floats
     shared: Floats
     extra: Floats
+    contrasts: Contrasts | None = None
 
     @classmethod
     def exact(cls, model: EffectModel, items: Ints, values: Floats) -> Observations:
@@ -155,20 +189,80 @@ class Observations:
         # Rows that are made when asked for are made for ascending items.
         return cls(item, values[order], model.shared[item], np.zeros((item.size, len(model.components))))
 
+    @classmethod
+    def of_answers(cls, item: Ints, value: Floats, shared: Floats, extra: Floats) -> Observations:
+        """Take answers, several of which may be about the same item.
+
+        Parameters
+        ----------
+        item : ndarray of int, shape (answers,), ascending
+        value : ndarray of float, shape (answers,), 0..1
+        shared : ndarray of float, shape (answers, shared effects)
+            Those of the item and of the assessor.
+        extra : ndarray of float, shape (answers, components)
+            The same for all answers to an item.
+        """
+        items, first, count = np.unique(item, return_index=True, return_counts=True)
+        answers = np.column_stack((value, shared))
+        place = np.arange(item.size) - np.repeat(first, count)
+        # As seen from the first answer to the item: what all answers have in common is exactly 0.
+        apart = answers - np.repeat(answers[first], count, axis=0)
+        sums = np.cumsum(apart, axis=0)
+        within = sums - np.repeat(sums[first], count, axis=0)
+        means = answers[first] + within[first + count - 1] / count[:, None]
+        # Helmert's contrasts: each answer against the mean of those before it.
+        later = np.flatnonzero(place)
+        before = place[later, None].astype(np.float64)
+        contrasts = (apart[later] - within[later - 1] / before) * np.sqrt(before / (before + 1.0))
+        return cls(
+            items,
+            means[:, 0],
+            means[:, 1:],
+            extra[first] / count[:, None],
+            Contrasts(contrasts[:, 0], contrasts[:, 1:], extra[later]),
+        )
+
+    def with_difference(self, size: float, *, component: int) -> Observations:
+        """Return the same with one more pair of answers, by anybody about anything, that differ by `size`.
+
+        As the rule of succession has it: what never happened in n cases happens in one of n + 1.
+
+        Parameters
+        ----------
+        size : float
+            As a share of the top gain.
+        component : int
+            The component of the answers' errors.
+        """
+        before = self.contrasts
+        assert before is not None and before.value.size, "no item has two answers"
+        usual = np.zeros((1, before.extra.shape[1]))
+        usual[0, component] = before.extra[:, component].mean()
+        more = Contrasts(
+            np.append(before.value, size / np.sqrt(2.0)),
+            np.concatenate((before.shared, np.zeros((1, before.shared.shape[1])))),
+            np.concatenate((before.extra, usual)),
+        )
+        return replace(self, contrasts=more)
+
     def with_more(self, more: Observations) -> Observations:
-        """Return these observations and more, in the order of their items."""
+        """Return these observations and more about other items, in the order of their items."""
         item = np.concatenate((self.item, more.item))
         order = np.argsort(item, kind="stable")
         value, shared, extra = (
             np.concatenate(parts)[order]
             for parts in ((self.value, more.value), (self.shared, more.shared), (self.extra, more.extra))
         )
-        return Observations(item[order], value, shared, extra)
+        return Observations(item[order], value, shared, extra, self.contrasts)
 
     @cached_property
     def is_exact(self) -> bool:
         """Whether what was said is the truth, so that judged items are certain."""
         return not self.extra.any()
+
+    def answer_variance(self, variances: Floats) -> float:
+        """Return the variance of one assessor's answer given the gain and the assessor; 0 where it is the truth."""
+        return 0.0 if self.contrasts is None else float((self.contrasts.extra @ variances).mean())
 
     def of_queries(self, model: EffectModel) -> list[tuple[int, slice]]:
         """Return the queries of which something was said, and which observations are theirs."""

@@ -72,6 +72,8 @@ class Posterior:
         self._explained: tuple[Columns, ExactSum] | None = None
         self._explained_before = None if before is None else before._explained
         told = self._told.value.transpose(1, 0, 2)
+        if observed.contrasts is not None:
+            told = told + observed.contrasts.told(variances)
         precision = np.eye(n_shared) / variances[:, None, model.shared_component] + told[:, :, 1:]
         self.shared_covariance = np.linalg.inv(precision)
         self.shared_mean = (self.shared_covariance @ told[:, :, :1])[:, :, 0]
@@ -251,26 +253,24 @@ class Posterior:
     def leave_one_out(self) -> Floats:
         r"""Predict the gain of every observed item from what was said about all others, shape (sets, observations).
 
-        With the inverse :math:`Q` of the covariance of all observations, the covariance :math:`k_i` of an item's gain
-        with them and the observations :math:`o` of that item, it is the mean of the gain less
-        :math:`(k_i^T Q)_o Q_{oo}^{-1} (Q (y - m))_o`.
+        With the inverse :math:`Q` of the covariance of all observations and the covariance :math:`k_i` of an item's
+        gain with them, it is the mean of the gain less :math:`(k_i^T Q)_i (Q (y - m))_i / Q_{ii}`. How several answers
+        to the item differ from each other says nothing about its gain, and is not left out.
         """
         predicted = np.empty((len(self.variances), self.observed.item.size))
         for block in self.blocks:
             shared, explained = block.solved[:, :, 1:], self.explained(block)
             through_shared = self.shared_covariance @ shared.transpose(0, 2, 1)
             rows = self.rows[block.query]
-            item = self.observed.item[rows]
+            precision = np.einsum("soo->so", block.inverse) - np.einsum("sog,sgo->so", shared, through_shared)
             if self.observed.is_exact:
-                precision = np.einsum("soo->so", block.inverse) - np.einsum("sog,sgo->so", shared, through_shared)
                 predicted[:, rows] = self.observed.value[rows] - explained / precision
                 continue
-            same = (item[:, None] == item).astype(np.float64)
-            precision = (block.inverse - shared @ through_shared) * same
-            local = block.covariance_with(self.model.local[block.query][block.items], same)
-            told = local @ block.inverse + (self.model.shared[item] - local @ shared) @ through_shared
-            taken = (told * same) @ np.linalg.solve(precision, explained[:, :, None])
-            predicted[:, rows] = self.mean[:, item] - taken[:, :, 0]
+            item = self.observed.item[rows]
+            local = block.covariance_with(self.model.local[block.query][block.items], np.eye(item.size))
+            told = np.einsum("soi,soi->si", local, block.inverse)
+            told += np.einsum("sig,sgi->si", self.model.shared[item] - local.transpose(0, 2, 1) @ shared, through_shared)
+            predicted[:, rows] = self.mean[:, item] - told * explained / precision
         return predicted
 
     def draw(self, rng: np.random.Generator, which: int, n: int) -> Floats:
@@ -307,7 +307,7 @@ class Posterior:
             local = effects @ model.local[query].T
             block = blocks.get(query)
             if block is not None:
-                rows, told = self.rows[query], np.unique(block.items)
+                rows, told = self.rows[query], block.items
                 own_here = own[:, items]
                 local[:, told] += own_here[:, told]
                 own_here[:, told] = 0.0

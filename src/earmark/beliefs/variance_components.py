@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.beliefs.effects import EffectModel, Observations
+from earmark.beliefs.effects import Contrasts, EffectModel, Observations
 from earmark.data.arrays import Floats, Ints
 from earmark.errors import NotConverged
 
@@ -100,10 +100,8 @@ class _Stack:
         Of every local effect.
     indicator : ndarray of float, shape (queries, local effects, components)
         1 where the effect is of the component.
-    own, extra : ndarray of float, shape (queries, rows, components)
-        Weights of the variance of an item's own effect, and of an observation's error.
-    same : ndarray of float, shape (queries, rows, rows)
-        1 where two observations are of the same item.
+    own : ndarray of float, shape (queries, rows, components)
+        How often every component's variance goes into what is an observation's own: the effect of the item, and errors.
     padding : ndarray of float, shape (queries, rows)
         1 in padded rows.
     """
@@ -114,8 +112,6 @@ class _Stack:
     component: Ints
     indicator: Floats
     own: Floats
-    extra: Floats
-    same: Floats
     padding: Floats
 
     @classmethod
@@ -131,7 +127,6 @@ class _Stack:
             return table
 
         item = observed.item[row]
-        number = padded(item + 1.0)
         local = max(model.local[query].shape[1] for query, _ in queries)
         design, component = np.zeros((n, width, local)), np.zeros((n, local), dtype=np.int64)
         for place, (query, rows) in enumerate(queries):
@@ -144,18 +139,29 @@ class _Stack:
             design=design,
             component=component,
             indicator=(component[:, :, None] == np.arange(parts)).astype(np.float64),
-            own=padded(model.own[item]),
-            extra=padded(observed.extra[row]),
-            same=((number[:, :, None] == number[:, None, :]) & (number[:, :, None] > 0)).astype(np.float64),
+            own=padded(model.own[item] + observed.extra[row]),
             padding=1.0 - padded(np.ones(row.size)),
+        )
+
+    @classmethod
+    def of_contrasts(cls, contrasts: Contrasts) -> _Stack:
+        """Take every contrast between answers as a query of its own, without local effects."""
+        n, parts = contrasts.extra.shape
+        return cls(
+            residual=contrasts.value[:, None],
+            shared=contrasts.shared[:, None],
+            design=np.zeros((n, 1, 0)),
+            component=np.zeros((n, 0), dtype=np.int64),
+            indicator=np.zeros((n, 0, parts)),
+            own=contrasts.extra[:, None],
+            padding=np.zeros((n, 1)),
         )
 
     def covariance(self, variances: Floats) -> Floats:
         """Return the covariance of every query's observations given the shared effects, shape (queries, rows, rows)."""
-        own = (self.own @ variances)[:, :, None] * self.same
-        np.einsum("qoo->qo", own)[:] += self.extra @ variances + self.padding
         local: Floats = (self.design * variances[self.component][:, None, :]) @ self.design.transpose(0, 2, 1)
-        return local + own
+        np.einsum("qoo->qo", local)[:] += self.own @ variances + self.padding
+        return local
 
 
 def stacked(model: EffectModel, observed: Observations) -> list[_Stack]:
@@ -164,7 +170,8 @@ def stacked(model: EffectModel, observed: Observations) -> list[_Stack]:
     for query, rows in observed.of_queries(model):
         size = max(rows.stop - rows.start, _SMALL)
         groups.setdefault((size - 1).bit_length(), []).append((query, rows))
-    return [_Stack.of(model, observed, queries) for _, queries in sorted(groups.items())]
+    stacks = [_Stack.of(model, observed, queries) for _, queries in sorted(groups.items())]
+    return stacks if observed.contrasts is None else [*stacks, _Stack.of_contrasts(observed.contrasts)]
 
 
 def shared_effects(model: EffectModel, observed: Observations, variances: Floats) -> Floats:
@@ -237,12 +244,10 @@ def marginal_likelihood(
         pull = (alpha[:, None, :] @ stack.design)[:, 0]
         local = pull**2 - np.einsum("qoe,qoe->qe", stack.design, left_over @ stack.design)
         gradient += np.bincount(stack.component.ravel(), local.ravel(), minlength=n_components)
-        of_item = (stack.same @ alpha[:, :, None])[:, :, 0]
-        own = alpha * of_item - np.einsum("qop,qop->qo", left_over, stack.same)
-        extra = alpha**2 - np.einsum("qoo->qo", left_over)
-        gradient += own.ravel() @ _rows(stack.own) + extra.ravel() @ _rows(stack.extra)
+        own = alpha**2 - np.einsum("qoo->qo", left_over)
+        gradient += own.ravel() @ _rows(stack.own)
         moved = stack.shared @ by_component + (stack.design * pull[:, None, :]) @ stack.indicator
-        moved += stack.own * of_item[:, :, None] + stack.extra * alpha[:, :, None]
+        moved += stack.own * alpha[:, :, None]
         solved_moved = inverse @ moved
         crossed += _rows(stack.shared).T @ _rows(solved_moved)
         squared += _rows(moved).T @ _rows(solved_moved)

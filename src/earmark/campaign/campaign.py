@@ -222,10 +222,10 @@ class Campaign(Display):
         waiting = 0 if model.learns_always or known.answers is not None else known.judged % every
         learnt, late = np.split(known.order, [max(known.order.size - waiting, 0)])
         if not late.size:
-            return model.predict(known.gains, known.answers, order=known.order)
+            return model.beliefs(known.gains, known.answers, order=known.order)
         gains = known.gains.copy()
         gains[late] = UNJUDGED
-        beliefs = model.predict(gains, order=learnt)
+        beliefs = model.beliefs(gains, order=learnt)
         assert isinstance(beliefs, IndependentBeliefs)
         return beliefs.with_judgments(late, known.gains[late])
 

@@ -313,9 +313,7 @@ def _by_model(problem: Problem, beliefs: Beliefs, verdict: Verdict, which: Ints)
 
 def _noise(beliefs: Beliefs) -> float:
     """Return the variance of one assessor's answer about the gain, as a share of the top; 0 where it is the truth."""
-    if not isinstance(beliefs, CorrelatedBeliefs) or beliefs.observed.is_exact:
-        return 0.0
-    return float((beliefs.observed.extra @ beliefs.variances).mean())
+    return beliefs.observed.answer_variance(beliefs.variances) if isinstance(beliefs, CorrelatedBeliefs) else 0.0
 
 
 def _difference_weights(problem: Problem, estimates: Estimates, which: Ints) -> Floats:

@@ -319,7 +319,7 @@ class Verdicts:
                 collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
             )
         sample = sampled_gains(self.item_order, gains)
-        prediction = self._of_sample.predict(sample).leave_one_out()
+        prediction = self._of_sample.beliefs(sample).leave_one_out()
         if self._measure.is_linear:
             return self._by_items.estimate(gains, prediction, level=level)
         return estimate_ratio_by_design(

@@ -24,8 +24,10 @@ from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.content import Content
 from earmark.data.scales import Scale
+from earmark.errors import NumericalFailure
 from earmark.predictors.features import FeatureBuilder
 from earmark.registry import Registry
+from earmark.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +167,27 @@ class Predictor(ABC):
             no order. A predictor that is expensive to fit may fit to a prefix of this order (see
             :func:`refit_count`); by default nothing is known of the order, and it fits to everything.
         """
+
+    def beliefs(self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None) -> Beliefs:
+        """Return what :meth:`predict` does, or say in words that its arithmetic failed.
+
+        Raises
+        ------
+        NumericalFailure
+            Whatever went wrong: a matrix that cannot be inverted, an overflow, a mean that is no number.
+        """
+        try:
+            beliefs = self.predict(judged_gain, answers, order=order)
+            if np.all(np.isfinite(beliefs.mean)):
+                return beliefs
+            reason = "an expected gain is not a finite number"
+        except (np.linalg.LinAlgError, ArithmeticError) as error:
+            reason = str(error) or type(error).__name__
+        judged = counted(int(np.count_nonzero(judged_gain >= 0)), "judged item")
+        raise NumericalFailure(
+            f"the predictor {self.name} cannot compute beliefs from {judged}: {reason} (another --predictor may; please "
+            "report it with the judgments)"
+        )
 
     def for_design(self) -> Predictor:
         """Return the predictor for guaranteed estimates, which must not predict an item from its own judgment."""

@@ -10,6 +10,8 @@ r"""Covariates of the hierarchical predictor: what is known about an item before
 ``sX``         the document has the query's value of attribute X (its genre, say)
 ``pX``         the share of the results for the query with the document's value
 ``sX:pX``      their product
+``matchX``     by how much the systems that retrieved the item return the query's value more often than all systems do, over
+               all queries
 ``sizeX``      logarithm of how many items of the query have the document's value
 ``noX``        the document's value is not known
 ``nocontent``  the document has no content (:mod:`earmark.predictors.content_kernels`)
@@ -84,6 +86,7 @@ def covariates(collection: Collection, features: FeatureBuilder, content: Conten
         columns[f"s{code}"] = same
         columns[f"p{code}"] = share
         columns[f"s{code}:p{code}"] = same * share
+        columns[f"match{code}"] = _of_systems(collection, same)
         columns[f"size{code}"] = np.where(attribute.known, np.log(np.maximum(size, 1)), 0.0)
         columns[f"no{code}"] = (~attribute.known).astype(np.float64)
         groups[code] = np.where(attribute.known, attribute.group, -1)
@@ -119,6 +122,19 @@ def _output_covariates(collection: Collection) -> dict[str, Floats]:
         "overlap": mean_over_systems((shared / np.maximum(length, 1))[the_list]),
         "agreement": mean_over_systems(by_system[system]),
     }
+
+
+def _of_systems(collection: Collection, values: Floats) -> Floats:
+    """Return for every item the mean value of all results of the systems that retrieved it, less that of all systems.
+
+    So it tells systems apart, and says nothing about how good the pool of a collection is.
+    """
+    system, item, n_systems = collection.result_system, collection.result_item, len(collection.systems)
+    results = np.maximum(np.bincount(system, minlength=n_systems), 1)
+    of_system = np.bincount(system, values[item], minlength=n_systems) / results
+    of_system -= of_system.mean()
+    retrieved = np.bincount(item, minlength=collection.n_items)
+    return np.asarray(np.bincount(item, of_system[system], minlength=collection.n_items) / retrieved)
 
 
 def result_overlap(collection: Collection) -> Floats:

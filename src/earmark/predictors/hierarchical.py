@@ -39,6 +39,8 @@ DRAWS = 32
 """How many draws of the variances beliefs are averaged over."""
 
 _FEW_JUDGMENTS = 20
+# The smallest step of a scale that assessors can be expected to tell apart, as a share of the top gain.
+_FINEST = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ class Hierarchical(Predictor):
         super().__init__(setting)
         self.known = covariates(setting.collection, setting.features, setting.content)
         self._given = prior or shipped_prior(setting.scale, tuple(self.known.groups))
-        self.prior = self._given.for_collection(self.known)
+        self.prior = self._given.for_collection(self.known, len(setting.collection.systems))
         # A standardised prior is made for any collection: its mean says little, and effects alone correct it.
         self.refine_mean = refine and not self._given.standardised
         self.refine_spread = refine
@@ -120,7 +122,7 @@ class Hierarchical(Predictor):
     @property
     def version(self) -> str:
         """The version of the model, and the prior it starts from, which is the same for all collections."""
-        return f"2, prior {self._given.name} {digest_of(self._given.to_dict())}"
+        return f"3, prior {self._given.name} {digest_of(self._given.to_dict())}"
 
     def _notes(self, judged: int) -> tuple[str, ...]:
         if judged == 0:
@@ -176,10 +178,14 @@ class Hierarchical(Predictor):
         item = answers.item[order]
         spread = np.sqrt(model.own[item][:, _index(model, NOISE)])
         shared, extra = model.shared[item].copy(), np.zeros((item.size, len(model.components)))
-        first = model.shared.shape[1] - answers.n_assessors
+        first, disagreement = model.shared.shape[1] - answers.n_assessors, _index(model, ASSESSORS[1])
         shared[np.arange(item.size), first + answers.assessor[order]] = spread
-        extra[:, _index(model, ASSESSORS[1])] = spread**2
-        return Observations(item, answers.gain[order] / top, shared, extra)
+        extra[:, disagreement] = spread**2
+        observed = Observations.of_answers(item, answers.gain[order] / top, shared, extra)
+        # However well they agree, the next two answers may be a step of the scale apart: without this, the variance of
+        # assessors who agree on everything would go to 0, and their answers would be the truth.
+        step = max(float(np.diff(self.setting.levels).min()) / top, _FINEST)
+        return observed.with_difference(step, component=disagreement)
 
 
 def _index(model: EffectModel, component: str) -> int:

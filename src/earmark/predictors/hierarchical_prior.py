@@ -44,6 +44,9 @@ COARSENESS = {"many": 1.0, "few": 2.0, "binary": 2.5}
 
 SPREADS = {"noise": 0.4, "system": 0.8, "system slope": 0.8}
 USUAL_SPREAD = 0.7
+GROWTH = {"system": 0.4, "system in query": 0.4, "system slope": 0.6}
+"""How fast variances of systems' effects grow as there are fewer systems than 8, of which nothing else is known."""
+_MANY_SYSTEMS = 8
 _RIDGE = 3.0
 # For components that a prior does not know: an attribute or content it never met, assessors.
 _UNKNOWN_VARIANCE, _UNKNOWN_SPREAD = 0.01, 1.0
@@ -57,6 +60,21 @@ _USE_STEPS = 20
 _SAME_FOR_ALL = 1e-9
 
 
+def growth_among_few(component: str, n_systems: int) -> float:
+    r"""Return by how much the logarithm of a component's variance is larger among few systems than among many.
+
+    Which documents are good is told by how many systems, and which, retrieved them, and so is which systems are good.
+    Among few systems that says little, and more is left to their effects: :math:`g_k \ln(8 / S)` for S systems, with
+    :math:`g_k` of :data:`GROWTH`.
+
+    Examples
+    --------
+    >>> [round(growth_among_few("system", n), 2) for n in (1, 2, 4, 8, 30)]
+    [0.55, 0.55, 0.28, 0.0, 0.0]
+    """
+    return GROWTH.get(component, 0.0) * math.log(_MANY_SYSTEMS / min(max(n_systems, 2), _MANY_SYSTEMS))
+
+
 @dataclass(frozen=True)
 class HierarchicalPrior:
     """What is expected before anything is judged.
@@ -68,7 +86,8 @@ class HierarchicalPrior:
     coefficients : mapping of str to float
         Of the logistic prior mean, by covariate; ``1`` is the intercept. A covariate it does not name has none.
     variances : mapping of str to (float, float)
-        The logarithm of every component's variance and its standard deviation.
+        The logarithm of every component's variance among many systems (:func:`growth_among_few`), and its standard
+        deviation.
     level_use : sequence of float
         How often gains are given, from 0 to the top in equal steps; nothing where all are equally likely.
     standardised : bool
@@ -82,8 +101,15 @@ class HierarchicalPrior:
     level_use: tuple[float, ...] = ()
     standardised: bool = False
 
-    def for_collection(self, known: Covariates) -> HierarchicalPrior:
-        """Return the prior with coefficients in the units of a collection's covariates."""
+    def for_collection(self, known: Covariates, n_systems: int) -> HierarchicalPrior:
+        """Return the prior for a collection of so many systems, with coefficients in the units of its covariates."""
+        grown = {
+            name: (centre + growth_among_few(name, n_systems), spread)
+            for name, (centre, spread) in self.variances.items()
+        }
+        return replace(self, variances=grown)._in_units_of(known)
+
+    def _in_units_of(self, known: Covariates) -> HierarchicalPrior:
         if not self.standardised:
             return self
         centre, deviation = known.values.mean(axis=0), known.values.std(axis=0)
@@ -96,7 +122,7 @@ class HierarchicalPrior:
     def mean(self, known: Covariates) -> Floats:
         """Return the prior mean of every item as a share of the top gain, shape (items,), 0..1."""
         if self.standardised:
-            return self.for_collection(known).mean(known)
+            return self._in_units_of(known).mean(known)
         by_name = np.array([self.coefficients.get(name, 0.0) for name in known.names])
         return np.asarray(special.expit(self.coefficients.get(INTERCEPT, 0.0) + known.values @ by_name))
 
@@ -293,7 +319,7 @@ def fit_prior(
     for table, one in zip(known, past, strict=True):
         model = effect_model(one.collection, table, mean_only.mean(table), effects=usual_effects(tuple(table.groups)))
         for component, value in zip(model.components, _variances(model, one.gains), strict=True):
-            peaks.setdefault(component, []).append(value)
+            peaks.setdefault(component, []).append(value - growth_among_few(component, len(one.collection.systems)))
     centre = {component: float(np.mean(values)) for component, values in peaks.items()}
     # A general effect that these collections do not have is no mistake: variances are often given for any kind.
     possible = dict.fromkeys((*GENERAL, *centre))

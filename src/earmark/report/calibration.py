@@ -176,17 +176,8 @@ def _left_out_effects(posterior: Posterior) -> tuple[Ints, Floats, Floats, Float
         shared = block.solved[0, :, 1:]
         precision = block.inverse[0] - shared @ posterior.shared_covariance[0] @ shared.T
         explained = posterior.explained(block)[0]
-        items, first, count = np.unique(of, return_index=True, return_counts=True)
-        if items.size == of.size:
-            spread: Floats = 1.0 / np.diagonal(precision)
-            parts.append((items, value - spread * explained, spread, value))
-            continue
-        # Answers about one item leave together: their part of the precision, and nothing of the others'.
-        alone = np.linalg.inv(np.where(of[:, None] == of, precision, 0.0))
-        missed = np.add.reduceat(alone @ explained, first) / count
-        spread = np.add.reduceat(alone.sum(axis=1), first) / count**2
-        given = np.add.reduceat(value, first) / count
-        parts.append((items, given - missed, spread, given))
+        spread: Floats = 1.0 / np.diagonal(precision)
+        parts.append((of, value - spread * explained, spread, value))
     found = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return found[0], found[1], found[2], found[3]
 

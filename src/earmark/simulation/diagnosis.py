@@ -176,7 +176,7 @@ class _Examination:
         """Show some of the judgments to the predictor."""
         scale, left = self.problem.setting.scale, np.ones(self.truth.size, dtype=bool)
         left[shown] = False
-        beliefs = self.problem.model.predict(np.where(left, UNJUDGED, self.truth))
+        beliefs = self.problem.model.beliefs(np.where(left, UNJUDGED, self.truth))
         yield _Look(
             beliefs.level_probabilities(np.array(model_levels(scale)))[left],
             to_levels(scale, self.truth[left]),
