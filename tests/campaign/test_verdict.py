@@ -8,13 +8,13 @@ from scipy import stats
 
 import earmark
 from earmark.beliefs.beliefs import Beliefs, from_probabilities, item_gains
-from earmark.beliefs.query_population import between_query_covariance, to_population
 from earmark.campaign.verdict import Estimator, Inference, Verdicts
 from earmark.data.collection import Collection
 from earmark.errors import ParameterError
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.inference.confidence_sequences import AnyTime
 from earmark.inference.design_based import estimate_by_design, sampled_gains
+from earmark.inference.query_population import query_sampling, to_population
 from earmark.predictors import Setting, make_predictor
 
 AG5 = earmark.parse("AG@5")
@@ -226,8 +226,8 @@ def test_other_queries_are_less_certain(judged: Judged, predictor: str, mode: st
     bases = {"model": ("by the model",) * 2, "design": (guaranteed, except_queries)}
     assert (narrow.basis, wide.basis) == bases[mode]
     assert (these.inference.about, others.inference.about) == ("these queries", "queries like these")
-    between = between_query_covariance(judged.collection, beliefs, AG5, rng=np.random.default_rng(7))
-    expected = rank_systems(to_population(narrow.ranking.estimates, between))
+    sampling = query_sampling(judged.collection, beliefs, AG5, rng=np.random.default_rng(7))
+    expected = rank_systems(to_population(narrow.ranking.estimates, sampling))
     np.testing.assert_allclose(width(wide.ranking), width(expected))
 
 

@@ -18,6 +18,7 @@ from earmark.data.files import first_data_line, require_file
 from earmark.data.ground_truth import Cliques
 from earmark.data.metadata import Metadata
 from earmark.data.named_columns import find_column
+from earmark.data.readers import read_metadata
 from earmark.data.table_files import is_parquet, read_named
 from earmark.data.teams import assignment, read_assignment
 from earmark.errors import InputError, ParameterError
@@ -104,26 +105,21 @@ def read_units(path: Path, *, encoding: str = "utf-8") -> QueryUnits:
     return QueryUnits(others[0], assignment(rows, table, EACH_QUERY, others[0]))
 
 
-def units_named(
-    unit: str, metadata: Metadata | None, *, queries: Iterable[str], encoding: str = "utf-8"
-) -> QueryUnits | None:
+def units_named(unit: str, *, metadata: Path | None = None, encoding: str = "utf-8") -> QueryUnits | None:
     """Return what ``--unit`` names: a file, a column of the metadata, or ``query``, where every query is a unit.
 
     Raises
     ------
     ParameterError
-        If it is none of these, or a query has no unit.
+        If it is none of these.
     """
     if unit == EACH_QUERY:
         return None
-    if Path(unit).exists():
-        units = read_units(Path(unit), encoding=encoding)
-    elif metadata is not None:
-        units = column_units(metadata, unit)
-    else:
+    if Path(unit).is_file():
+        return read_units(Path(unit), encoding=encoding)
+    if metadata is None:
         raise ParameterError(
-            f"--unit '{unit}' is no file, and there is no --metadata that has such a column: name a file with the "
+            f"--unit '{unit}' is no file, and no --metadata is there to have such a column: name a file with the "
             "columns query and unit, or the metadata"
         )
-    units.numbers(queries)
-    return units
+    return column_units(read_metadata(metadata, encoding=encoding), unit)
