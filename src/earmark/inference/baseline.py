@@ -9,8 +9,9 @@ lower is better), a one-sided test asks whether the mean of :math:`d_q + m` is b
 (:mod:`~earmark.inference.one_sided_tests`), paired by query or by unit: the t-test, or permutation or the bootstrap
 where these are asked for. A check is about means, so tests on ranks, which may be asked for beside it, have no part in
 it. A system is worse if the adjusted p-value is at most alpha. The chance that any system fails that is worse by no
-more than the margin is about alpha at most (``tests/inference/test_baseline.py`` and ``benchmarks/honesty/gates.py``
-count false alarms). With too few queries no p-value can be that low, and the check says so.
+more than the margin is about alpha at most (``tests/inference/test_baseline.py`` and
+``benchmarks/honesty/comparisons.py`` count false alarms). With too few queries no p-value can be that low, and the
+check says so.
 
 **By a model** (:func:`check_ranking`). A system is worse if :math:`P(\Delta < -m)` is high enough, with
 :math:`\Delta` the difference of the estimates: one-sided, as all confidences of a
@@ -116,7 +117,7 @@ class BaselineCheck(Display):
         """Say that there are too few units for any system to fail, where it is so."""
         if self.units >= self.needed:
             return None
-        least = min(len(self.systems) * least_p_value(self.units), 1.0)
+        least = min(len(self.systems) * float(least_p_value(self.units)), 1.0)
         return (
             f"no system can fail this check: with {counted_units(self.units, self.unit)} no adjusted p-value is below "
             f"{least:.3g}; it takes {counted_units(self.needed, self.unit)} or more"

@@ -92,7 +92,7 @@ class Comparison(Display):
                 "ties": tests.ties,
                 "losses": np.where(ahead, tests.losses, tests.wins),
                 "unit": self.unit,
-                "units": self.units.count,
+                "units": np.full(tests.a.size, self.units.count),
             }
         )
         return frame[np.lexsort((tests.place[second], tests.place[first]))]

@@ -11,8 +11,8 @@ test            p-value
 ``bootstrap``   half of the two-sided p-value of the studentized bootstrap
 ==============  ========================================================================================================
 
-**Few units.** Whatever the test, no p-value is below :math:`2^{-G}` for G units, the probability that all of them speak
-against a system that is as good: four queries that are all lost have .0625.
+**Few units.** Whatever the test, no p-value is below :math:`2^{-m}` where m units show a difference, the probability
+that all of them speak against a system that is as good: four queries that are all lost have .0625.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtr
 
 from earmark.data.arrays import Floats
@@ -30,9 +31,9 @@ from earmark.inference.units import Units, guarded_spread, pseudo_values
 MeanTest = Literal["t", "permutation", "bootstrap"]
 
 
-def least_p_value(units: int) -> float:
-    """Return the least p-value that a one-sided test of so many units gives."""
-    return 0.5**units
+def least_p_value(units: npt.ArrayLike) -> Floats:
+    """Return the least p-value that a one-sided test gives, where so many units show a difference."""
+    return np.asarray(0.5 ** np.asarray(units))
 
 
 def below_zero(
@@ -82,4 +83,5 @@ def below_zero(
         # Random signs are as likely turned round; the sample itself counts once on its own side.
         low = np.minimum((both + 1.0 / (n_resamples + 1)) / 2, 1.0)
         p_value = np.where(mean < 0, low, 1.0 - both / 2)
-    return np.maximum(p_value, least_p_value(units.count))
+    differing = np.count_nonzero(units.sums(differences), axis=1)
+    return np.maximum(p_value, least_p_value(differing))

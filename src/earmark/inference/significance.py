@@ -33,8 +33,8 @@ all of them hold at once. For m pairs they are Student's with Bonferroni's corre
 
 with the guarded standard error of each pair's own differences (:func:`~earmark.inference.units.guarded_spread`).
 Tukey's own intervals would assume that all pairs vary alike. Where no query shows any difference between any two
-systems they have no width. From 15 queries on, of ten systems by AP, P, nDCG and RR, they held together in 92 to 100%
-of the samples of two judged collections (``benchmarks/honesty/simultaneous.py``; without the guard in 14 to 96%). The
+systems they have no width. From 15 queries on, of ten systems by AP, P, nDCG and RR, they held together in 93 to 100%
+of the samples of two judged collections (``benchmarks/honesty/comparisons.py``; without the guard in 14 to 96%). The
 test is about ranks and the interval about means: a pair may be significant with an interval that includes zero, and the
 other way round.
 

@@ -23,7 +23,7 @@ query more had deviated by it:
 
 with :math:`G` units, and :math:`R` the largest :math:`|G U_g / n|`. The half was chosen on made-up collections and on
 half of the queries of MIREX 2011, so that intervals of ten systems hold together;
-``benchmarks/honesty/simultaneous.py`` prints how often they do elsewhere.
+``benchmarks/honesty/comparisons.py`` prints how often they do elsewhere.
 
 References
 ----------
