@@ -72,7 +72,7 @@ def test_queries_that_belong_together_count_once(scores: earmark.Scores) -> None
     assert compared.ranking()["mean"].to_list() == plain.ranking()["mean"].to_list()
     assert set(compared.pairs().select("unit", "units").rows()) == {("unit", 10)}
     assert set(plain.pairs().select("unit", "units").rows()) == {("query", 30)}
-    assert "10 units for 30 queries; means are over queries" in repr(compared)
+    assert "10 units for 30 queries; means are over queries" in compared.about_units()
     # A unit of its own for every query changes nothing.
     alone = earmark.compare(scores, "AG@5", test="t", unit_of={query: query for query in scores.queries})
     assert alone.pairs().drop("unit").equals(plain.pairs().drop("unit"))
