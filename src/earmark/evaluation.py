@@ -31,6 +31,7 @@ from earmark.data.ground_truth import (
 from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.judgments import Aggregation, Judgments
 from earmark.data.runs import Runs, sort_ids
+from earmark.data.units import QueryUnits, work_units
 from earmark.errors import ParameterError
 from earmark.list_scores import ListScores, score_empty_lists, score_lists
 from earmark.measures import Measure, parse_all
@@ -67,6 +68,8 @@ class Scores(Display):
         How many lists of known queries are shorter than the number of relevant documents, and how many there are.
     not_asked : tuple of str
         Documents of cliques that are a query in no run, and therefore do not count as one.
+    units : QueryUnits, optional
+        Which queries belong together: the versions of a work, where the truth is cliques.
     """
 
     systems: tuple[str, ...]
@@ -79,6 +82,7 @@ class Scores(Display):
     judged_results: Mapping[int | None, tuple[int, int]] = field(default_factory=dict)
     short_lists: tuple[int, int] = (0, 0)
     not_asked: tuple[str, ...] = ()
+    units: QueryUnits | None = None
 
     @cached_property
     def mean_values(self) -> Floats:
@@ -266,6 +270,7 @@ def evaluate(
         missing=missing,
         collection_size=collection_size,
         not_asked=not_asked(known, truth),
+        units=work_units(known) if isinstance(known, Cliques) else None,
     )
 
 
@@ -297,6 +302,7 @@ def gather_scores(
     missing: Missing = "zero",
     collection_size: int | None = None,
     not_asked: tuple[str, ...] = (),
+    units: QueryUnits | None = None,
 ) -> Scores:
     """Put the scores of lists together to those of an evaluation.
 
@@ -308,7 +314,7 @@ def gather_scores(
         For every part, what its systems are called in the result; parts may share systems.
     systems : iterable of str, optional
         All systems in the order of the result; that of the parts where it is not given.
-    truth, measures, missing, collection_size, not_asked
+    truth, measures, missing, collection_size, not_asked, units
         As they were for the parts, and as for :func:`evaluate` and :class:`Scores`.
     """
     systems = tuple(dict.fromkeys(name for of_part in names for name in of_part) if systems is None else systems)
@@ -343,6 +349,7 @@ def gather_scores(
         # What was not answered at all is told apart.
         (sum(part.short for part in parts), int(np.sum(~absent))),
         not_asked,
+        units,
     )
 
 

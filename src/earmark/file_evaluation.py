@@ -25,6 +25,7 @@ from earmark.data.run_files import RunSource, check_columns, open_run
 from earmark.data.run_parts import PartsInMemory, PartsOnDisk, RunParts
 from earmark.data.runs import BadRow, Order, check_order, sort_ids
 from earmark.data.text_blocks import in_threads
+from earmark.data.units import work_units
 from earmark.errors import InputError
 from earmark.evaluation import (
     Known,
@@ -176,6 +177,7 @@ def evaluate_files(
         missing=missing,
         collection_size=collection_size,
         not_asked=not_asked(known, truth),
+        units=work_units(known) if isinstance(known, Cliques) else None,
     )
 
 

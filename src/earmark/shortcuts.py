@@ -20,7 +20,6 @@ from typing import TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.query_population import Target
 from earmark.campaign.campaign import Campaign
 from earmark.campaign.plan import Plan
 from earmark.campaign.plan import plan as simulate_plan
@@ -34,6 +33,7 @@ from earmark.data.metadata import Metadata
 from earmark.data.runs import Runs
 from earmark.data.scales import Scale
 from earmark.inference.confidence import Ranking
+from earmark.inference.query_population import Target
 from earmark.measures import Measure
 from earmark.predictors.base import Maker
 from earmark.simulation.campaigns import Simulation, Study, simulate

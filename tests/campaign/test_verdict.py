@@ -8,13 +8,15 @@ from scipy import stats
 
 import earmark
 from earmark.beliefs.beliefs import Beliefs, from_probabilities, item_gains
-from earmark.beliefs.query_population import between_query_covariance, to_population
 from earmark.campaign.verdict import Estimator, Inference, Verdicts
 from earmark.data.collection import Collection
+from earmark.data.units import QueryUnits
 from earmark.errors import ParameterError
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.inference.confidence_sequences import AnyTime
 from earmark.inference.design_based import estimate_by_design, sampled_gains
+from earmark.inference.query_population import query_sampling, to_population
+from earmark.inference.units import Units, guarded_spread
 from earmark.predictors import Setting, make_predictor
 
 AG5 = earmark.parse("AG@5")
@@ -226,27 +228,47 @@ def test_other_queries_are_less_certain(judged: Judged, predictor: str, mode: st
     bases = {"model": ("by the model",) * 2, "design": (guaranteed, except_queries)}
     assert (narrow.basis, wide.basis) == bases[mode]
     assert (these.inference.about, others.inference.about) == ("these queries", "queries like these")
-    between = between_query_covariance(judged.collection, beliefs, AG5, rng=np.random.default_rng(7))
-    expected = rank_systems(to_population(narrow.ranking.estimates, between))
+    sampling = query_sampling(judged.collection, beliefs, AG5, rng=np.random.default_rng(7))
+    expected = rank_systems(to_population(narrow.ranking.estimates, sampling))
     np.testing.assert_allclose(width(wide.ranking), width(expected))
 
 
 def test_with_everything_judged_other_queries_are_still_unknown(judged: Judged) -> None:
-    """What is left is the textbook's t interval over queries."""
+    """What is left is Student's t interval over queries, with the guard against samples of queries that are alike."""
     everything = np.ones(judged.gains.size, dtype=bool)
     ranking = judged.verdicts(Inference(target="population")).conclude(judged.beliefs(everything)).ranking
     scores = earmark.evaluate(judged.made.runs, judged.made.judgments, ["AG@5"]).values[0]
-    for system in range(4):
-        low, high = stats.ttest_1samp(scores[system], 0.0).confidence_interval(0.95)
-        assert (ranking.low[system], ranking.high[system]) == (pytest.approx(low), pytest.approx(high))
-    for pair, (a, b) in enumerate(zip(ranking.estimates.a, ranking.estimates.b, strict=True)):
-        tested = stats.ttest_rel(scores[a], scores[b])
-        low, high = tested.confidence_interval(0.95)
-        assert (ranking.difference_low[pair], ranking.difference_high[pair]) == (
-            pytest.approx(low),
-            pytest.approx(high),
-        )
-        assert ranking.confidence[pair] == pytest.approx(1 - tested.pvalue / 2)
+    differences = scores[ranking.estimates.a] - scores[ranking.estimates.b]
+    n = scores.shape[1]
+    for values, low, high in (
+        (scores, ranking.low, ranking.high),
+        (differences, ranking.difference_low, ranking.difference_high),
+    ):
+        mean = values.mean(axis=1)
+        largest = np.abs(values - mean[:, None]).max()
+        error = np.sqrt((values.var(axis=1, ddof=1) + 0.5 * largest**2 / (n - 1)) / n)
+        np.testing.assert_allclose(low, mean - stats.t.ppf(0.975, n - 1) * error)
+        np.testing.assert_allclose(high, mean + stats.t.ppf(0.975, n - 1) * error)
+    np.testing.assert_allclose(ranking.confidence, stats.t.cdf(np.abs(mean) / error, n - 1))
+
+
+def test_other_works_are_fewer_than_other_queries(judged: Judged) -> None:
+    """Queries of one work count together, in the order that they have in the collection."""
+    everything = np.ones(judged.gains.size, dtype=bool)
+    scores = earmark.evaluate(judged.made.runs, judged.made.judgments, ["AG@5"]).values[0]
+    queries = judged.collection.queries
+    works = QueryUnits("work", {query: str(place % 7) for place, query in enumerate(queries)})
+    verdicts = judged.verdicts(Inference(target="population", units=works))
+    ranking = verdicts.conclude(judged.beliefs(everything)).ranking
+    units = Units(np.arange(len(queries)) % 7)
+    half = stats.t.ppf(0.975, units.df) * guarded_spread(scores, units) / np.sqrt(7)
+    np.testing.assert_allclose(ranking.high - ranking.low, 2 * half)
+    np.testing.assert_allclose(ranking.estimates.scores.mean, scores.mean(axis=1))
+    assert verdicts.inference.about == "queries like these, independent by work"
+    with pytest.raises(ParameterError, match="for verdicts about queries like these: --target population"):
+        Inference(units=works)
+    with pytest.raises(ParameterError, match=f"query '{queries[0]}' belongs to no work"):
+        judged.verdicts(Inference(target="population", units=QueryUnits("work", {})))
 
 
 # ---- at any time -----------------------------------------------------------------------------------------------------

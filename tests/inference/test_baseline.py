@@ -8,6 +8,7 @@ from scipy import stats
 
 import earmark
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs
+from earmark.data.units import QueryUnits
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
 from earmark.inference.baseline import check_ranking, compare_with_baseline, ranking_rows
@@ -52,9 +53,10 @@ def test_without_a_margin_the_rows_say_who_fails(test: str) -> None:
     assert list(rows) == ["v2", "v3", "v1"]
     for row in rows.values():
         assert (row["b"], row["baseline"], row["margin"]) == ("base", "base", 0.0)
-        assert row["worse"] == (row["significant"] and row["better"] == "base")
+        assert row["worse"] == (row["p_worse"] <= 0.05)
         assert row["difference"] == pytest.approx(values[int(row["a"][1])].mean() - values[0].mean())
         assert not row["low"] > row["difference"]
+        assert (row["unit"], row["units"]) == ("query", 40)
     assert rows["v2"]["better"] == "v2"
     everything = found.pairs(others=True)
     assert everything.height == 6
@@ -68,12 +70,14 @@ def test_lower_is_better_turns_the_check() -> None:
 
 
 def test_a_system_with_the_higher_mean_never_fails() -> None:
-    """Ranks speak for the baseline, which wins most queries by a little; the mean does not."""
+    """Ranks speak for the baseline, which wins most queries by a little; the mean does not, and decides."""
     values = np.zeros((2, 40))
     values[0] = np.linspace(0.2, 0.4, 40)
     values[1] = values[0] - 0.01
     values[1, :5] += 0.5
-    found = compare_with_baseline(scores_of(values), "base")
+    found = compare_with_baseline(scores_of(values), "base", test="friedman-tukey")
+    assert found.check.test == "t"
+    assert found.check.doubt[0] > 0.5
     assert found.pairs()["better"].to_list() == ["base"]
     assert found.check.passed
 
@@ -89,6 +93,47 @@ def test_false_alarms_are_no_more_frequent_than_stated(test: str, margin: float)
         alarms += not check.passed
     assert alarms <= stats.binom.ppf(0.999, repeats, 0.05)
     assert alarms >= 2
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(("systems", "needed"), [(1, 5), (3, 6)])
+def test_few_queries_that_are_all_lost_do_not_fail_a_system(test: str, systems: int, needed: int) -> None:
+    """The chance that a system as good loses all queries is one half to their number, for each system."""
+    values = np.zeros((systems + 1, needed))
+    values[0] = 0.5 + np.linspace(0, 0.01, needed)
+    few = compare_with_baseline(scores_of(values[:, : needed - 1]), "base", test=test).check
+    assert few.passed
+    assert few.needed == needed
+    assert few.caution() == (
+        f"no system can fail this check: with {needed - 1} queries no adjusted p-value is below "
+        f"{systems / 2 ** (needed - 1):.3g}; it takes {needed} queries or more"
+    )
+    enough = compare_with_baseline(scores_of(values), "base", test="t").check
+    assert enough.caution() is None
+    assert not enough.passed
+    # Copies of queries are no more of them.
+    thrice = scores_of(np.repeat(values[:, : needed - 1], 3, axis=1))
+    work = {query: f"work {place // 3}" for place, query in enumerate(thrice.queries)}
+    check = compare_with_baseline(thrice, "base", test=test, unit_of=QueryUnits("work", work)).check
+    assert check.passed
+    assert f"with {needed - 1} works" in str(check.caution())
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_false_alarms_by_unit(correlation: float) -> None:
+    """Three systems as good as the baseline, on 15 works of one to eight versions."""
+    repeats, alarms = 400, np.zeros(2)
+    for seed in range(repeats):
+        rng = np.random.default_rng([seed, 7])
+        number = np.repeat(np.arange(15), rng.integers(1, 9, size=15))
+        values = np.sqrt(correlation) * rng.normal(size=(4, 15))[:, number]
+        scores = scores_of(values + np.sqrt(1 - correlation) * rng.normal(size=(4, number.size)))
+        work = QueryUnits("work", {query: str(unit) for query, unit in zip(scores.queries, number, strict=True)})
+        for place, unit_of in enumerate((work, None)):
+            alarms[place] += not compare_with_baseline(scores, "base", unit_of=unit_of).check.passed
+    assert alarms[0] <= stats.binom.ppf(0.999, repeats, 0.05)
+    assert alarms[0] >= 2
+    assert correlation == 0 or alarms[1] > 2 * alarms[0]
 
 
 def test_several_measures_share_the_chance_of_a_false_alarm() -> None:

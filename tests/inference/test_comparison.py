@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import earmark
+from earmark.data.units import QueryUnits
 from earmark.errors import ParameterError
+from earmark.file_evaluation import evaluate_files
 from earmark.simulation import synthetic_collection
 
 
@@ -63,15 +67,15 @@ def test_measures_that_rank_alike_correlate(scores: earmark.Scores) -> None:
 def test_queries_that_belong_together_count_once(scores: earmark.Scores) -> None:
     unit_of = {query: f"unit {place // 3}" for place, query in enumerate(scores.queries)}
     compared = earmark.compare(scores, "AG@5", test="t", unit_of=unit_of)
-    means = {
-        unit: scores.of("AG@5")[:, [unit_of[query] == unit for query in scores.queries]].mean(axis=1)
-        for unit in sorted(set(unit_of.values()))
-    }
-    np.testing.assert_allclose(compared.scores, np.stack(list(means.values()), axis=1))
     plain = earmark.compare(scores, "AG@5", test="t")
+    # Means are over queries; only what is concluded from them counts units.
+    assert compared.ranking()["mean"].to_list() == plain.ranking()["mean"].to_list()
+    assert set(compared.pairs().select("unit", "units").rows()) == {("unit", 10)}
+    assert set(plain.pairs().select("unit", "units").rows()) == {("query", 30)}
+    assert "10 units for 30 queries; means are over queries" in compared.about_units()
     # A unit of its own for every query changes nothing.
     alone = earmark.compare(scores, "AG@5", test="t", unit_of={query: query for query in scores.queries})
-    np.testing.assert_allclose(alone.tests.p_value, plain.tests.p_value)
+    assert alone.pairs().drop("unit").equals(plain.pairs().drop("unit"))
     # A query asked three times over is no evidence for anything more.
     thrice = dataclasses.replace(
         scores,
@@ -87,3 +91,28 @@ def test_queries_that_belong_together_count_once(scores: earmark.Scores) -> None
 def test_every_query_belongs_to_a_unit(scores: earmark.Scores) -> None:
     with pytest.raises(ParameterError, match=f"query '{scores.queries[0]}' belongs to no unit"):
         earmark.compare(scores, "AG@5", unit_of={})
+    with pytest.raises(ParameterError, match="a mapping, or 'query' for every query, got 'works'"):
+        earmark.compare(scores, "AG@5", unit_of="works")  # type: ignore[arg-type]
+
+
+def test_works_are_units_where_the_truth_is_cliques(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    works = {f"{work}{version}": work for work in "abcdefgh" for version in "123"}
+    runs = earmark.runs_from_dict(
+        {
+            system: {query: {document: rng.random() for document in works if document != query} for query in works}
+            for system in ("one", "two")
+        }
+    )
+    cliques = earmark.Cliques(pl.DataFrame({"document": list(works), "group": list(works.values())}))
+    earmark.write_runs(runs, tmp_path / "runs.tsv")
+    for scores in (earmark.evaluate(runs, cliques, ["AP"]), evaluate_files(tmp_path / "runs.tsv", cliques, ["AP"])):
+        by_work = earmark.compare(scores, test="t")
+        assert by_work.pairs().equals(earmark.compare(scores, test="t", unit_of=QueryUnits("work", works)).pairs())
+        assert by_work.pairs().select("unit", "units").row(0) == ("work", 8)
+        by_query = earmark.compare(scores, test="t", unit_of="query").pairs()
+        assert by_query.select("unit", "units", "difference").row(0) == (
+            "query",
+            24,
+            by_work.pairs()["difference"][0],
+        )

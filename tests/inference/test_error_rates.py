@@ -164,6 +164,6 @@ def test_intervals_of_friedman_tukey_hold_together(shape, n_systems, n_queries):
         result = compare_scores(scores)
         truth = means[result.a] - means[result.b]
         together += bool(((result.low <= truth) & (truth <= result.high)).all())
-    # Bonferroni's correction is cautious, and skewed scores of few queries take some of that away.
+    # Bonferroni's correction and the guard are cautious, the more so the fewer the queries.
     low = stats.binom.interval(0.999, repeats, 0.95)[0] / repeats
-    assert low - 0.01 <= together / repeats <= 0.998
+    assert low <= together / repeats <= (0.998 if n_queries > 10 else 1.0)

@@ -30,9 +30,9 @@ from earmark.beliefs.exact_estimates import LinearEstimator, Sparse, system_weig
 from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo, over_pool
 from earmark.beliefs.normalised_estimates import numerator_of
-from earmark.beliefs.query_population import TARGETS, Target, between_query_covariance, to_population
 from earmark.data.arrays import Bools, Floats
 from earmark.data.display import Display, Summary
+from earmark.data.units import QueryUnits
 from earmark.errors import ParameterError
 from earmark.inference.audit import Audit, audit
 from earmark.inference.confidence import Ranking, rank_systems
@@ -43,7 +43,9 @@ from earmark.inference.design_based_normalised import (
     estimate_by_complete_queries,
     estimate_ratio_by_design,
 )
+from earmark.inference.query_population import TARGETS, Target, query_sampling, to_population
 from earmark.inference.sampling_design import JudgingOrder, QueryOrder, SampleOrder
+from earmark.inference.units import Units
 from earmark.measures import Measure
 from earmark.measures.graded import AG
 from earmark.predictors.base import Predictor, Setting
@@ -84,6 +86,9 @@ class Inference:
     distribution : {"normal", "t"}
         Of differences whose estimates bring no degrees of freedom of their own: normal, or Student's t with one degree
         of freedom less than queries.
+    units : QueryUnits, optional
+        Which queries belong together, for verdicts about the population: by default every query is independent of all
+        others.
     """
 
     mode: Mode = "model"
@@ -92,6 +97,7 @@ class Inference:
     whole_queries: bool = False
     level: float = 0.95
     distribution: Distribution = "normal"
+    units: QueryUnits | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -103,11 +109,14 @@ class Inference:
         ):
             if value not in known:
                 raise ParameterError(f"unknown {name} '{value}': use {' or '.join(known)}")
+        if self.units is not None and self.target == "sample":
+            raise ParameterError("units of queries are for verdicts about queries like these: --target population")
 
     @property
     def about(self) -> str:
         """What verdicts are about, in words."""
-        return TARGETS[self.target]
+        about = TARGETS[self.target]
+        return about if self.units is None else f"{about}, independent by {self.units.name}"
 
 
 class Estimator:
@@ -207,6 +216,7 @@ class Verdicts:
         self._predictor = predictor
         if self.inference.mode == "design" and not measure.is_linear and not self.inference.whole_queries:
             self._check_normalised()
+        _ = self._units  # refuses what does not fit
         if self.inference.distribution == "t" and len(setting.collection.queries) < 2:
             raise ParameterError("--distribution t needs two queries or more, got one")
 
@@ -278,8 +288,8 @@ class Verdicts:
             anytime = AnyTime.by_count(judged, items=items, first=min(FIRST_LOOK, items))
         if chosen.target == "population":
             rng = np.random.default_rng(self._seed)
-            between = between_query_covariance(self._setting.collection, beliefs, self._measure, rng=rng)
-            estimates = to_population(estimates, between)
+            sampling = query_sampling(self._setting.collection, beliefs, self._measure, rng=rng, units=self._units)
+            estimates = to_population(estimates, sampling)
             basis = basis if basis == BY_MODEL else f"{basis}; {BETWEEN_BY_MODEL}"
         df = len(self._setting.collection.queries) - 1 if chosen.distribution == "t" else None
         ranking = rank_systems(estimates, level=chosen.level, df=df, anytime=anytime)
@@ -332,6 +342,12 @@ class Verdicts:
             rng=np.random.default_rng(self._seed),
             level=level,
         )
+
+    @cached_property
+    def _units(self) -> Units | None:
+        """Which queries belong together."""
+        units, queries = self.inference.units, self._setting.collection.queries
+        return None if units is None else Units.of(units.numbers(queries), n_queries=len(queries))
 
     @cached_property
     def _of_sample(self) -> Predictor:

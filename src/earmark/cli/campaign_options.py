@@ -6,7 +6,7 @@ A command declares a class of its own, a :class:`CampaignOptions` that says whic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
     from earmark.campaign.policies.base import Policy
     from earmark.campaign.verdict import Inference
+    from earmark.data.units import QueryUnits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +78,35 @@ class Concluding:
     anytime: Annotated[bool, option()] = False
     whole_queries: Annotated[bool, option(panel=JUDGING, rare=True)] = False
 
+    def units(self, metadata: Path | None, encoding: str) -> QueryUnits | None:
+        """Return which queries belong together: every one is independent of all others."""
+        return None
+
     def inference_at(self, level: float = 0.95, distribution: Literal["normal", "t"] = "normal") -> Inference:
         """Return how verdicts are reached."""
         from earmark.campaign.verdict import Inference
 
         return Inference(self.inference, self.target, self.anytime, self.whole_queries, level, distribution)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcludingByUnit(Concluding):
+    """What verdicts rest on, what they are about, and which queries belong together.
+
+    Parameters
+    ----------
+    unit
+        Which queries are not independent of each other, for --target population: a column of the metadata of queries
+        that are documents, such as artist, or a file with two columns, query and unit.
+    """
+
+    unit: Annotated[str | None, option("COLUMN|FILE", rare=True)] = None
+
+    def units(self, metadata: Path | None, encoding: str) -> QueryUnits | None:
+        """Read which queries belong together."""
+        from earmark.data.units import units_named
+
+        return None if self.unit is None else units_named(self.unit, metadata=metadata, encoding=encoding)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,24 +213,26 @@ class CampaignOptions:
             Refuse options that differ from the settings of a stored campaign.
         """
         path = folder.folder_of(self.inputs.runs)
-        also = {} if update_every is None else {"update_every": update_every}
+        also: dict[str, Any] = {} if update_every is None else {"update_every": update_every}
+        units = None if self.concluding is None else self.concluding.units(self.known.metadata, self.inputs.encoding)
+        how: dict[str, Any] = {"distribution": distribution, "units": units}
         campaign: Campaign
         if path is not None:
             wanted = self._settings(seed) | ({"judging.group_by_query": True} if group_by_query else {})
-            campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, distribution=distribution, **also)
+            campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, concluding=how, **also)
         else:
-            campaign = self._read_files(distribution, group_by_query, seed=seed, **also)
+            campaign = self._read_files(how, group_by_query, seed=seed, **also)
         for note in (*campaign.problem.notes, *campaign.notes):
             out.note(note)
         return campaign
 
-    def _read_files(self, distribution: Literal["normal", "t"], group_by_query: bool, **how: Any) -> Campaign:
+    def _read_files(self, concluding: dict[str, Any], group_by_query: bool, **how: Any) -> Campaign:
         from earmark.campaign.files import read_campaign
         from earmark.predictors.choose import PredictorChoice
 
         if self.concluding is not None:
             level = 0.95 if self.estimating is None else self.estimating.level
-            how["inference"] = self.concluding.inference_at(level, distribution)
+            how["inference"] = replace(self.concluding.inference_at(level), **concluding)
         return read_campaign(
             self.inputs.runs,
             judgments=self.judging.judgments,
@@ -232,8 +259,6 @@ class CampaignOptions:
 
     def _policy(self, group_by_query: bool) -> Policy | None:
         """Make the policy that is named, query by query where that is wanted."""
-        from dataclasses import replace
-
         from earmark.campaign.policies import make_policy
         from earmark.campaign.policies.variance import Variance
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -22,7 +23,7 @@ from rich.text import Text
 from earmark.cli.command import option
 from earmark.cli.evaluate import header
 from earmark.cli.keeping import Keeping
-from earmark.cli.options import CHECKING, MOST_DRAWS, Checking, Inputs, Scoring, Seed, Truth
+from earmark.cli.options import CHECKING, KNOWN, MOST_DRAWS, Checking, Inputs, Scoring, Seed, Truth
 from earmark.cli.output import Column, Output, PaperOutput, equals_p, number, p_value
 
 if TYPE_CHECKING:
@@ -62,10 +63,12 @@ def compare(
     checking: Checking,
     keeping: Keeping,
     out: PaperOutput,
-    test: Annotated[TestName, option("TEST", panel=_TESTING)] = "friedman-tukey",
+    test: Annotated[TestName | None, option("TEST", panel=_TESTING)] = None,
     correction: Annotated[CorrectionName | None, option("RULE", panel=_TESTING)] = None,
     alpha: Annotated[float, option("P", panel=_TESTING)] = 0.05,
     resamples: Annotated[int | None, option("N", panel=_TESTING, min=1, max=MOST_DRAWS, rare=True)] = None,
+    unit: Annotated[str | None, option("COLUMN|FILE", panel=_TESTING)] = None,
+    metadata: Annotated[Path | None, option("FILE", panel=KNOWN, rare=True)] = None,
     seed: Seed = 0,
     margin: Annotated[float, option("D", panel=CHECKING, min=0.0)] = 0.0,
     pairs: Annotated[bool, option()] = False,
@@ -82,7 +85,8 @@ def compare(
     ----------
     test
         friedman-tukey: Friedman's test with Tukey's comparisons, as MIREX reports it. t: the paired t-test. wilcoxon:
-        the signed-rank test. permutation or bootstrap: tests that draw at random.
+        the signed-rank test. permutation or bootstrap: tests that draw at random. When omitted, friedman-tukey, or t
+        with --baseline: a check is about means, by a one-sided t-test beside friedman-tukey and wilcoxon too.
     correction
         How to adjust for the number of pairs: holm, bh (Benjamini and Hochberg) or none. When omitted, holm. The test
         friedman-tukey adjusts by itself.
@@ -91,6 +95,12 @@ def compare(
     resamples
         How often permutation and bootstrap draw. When omitted, 10,000 times, or more where there are so many pairs
         that they need it.
+    unit
+        Which queries are not independent of each other: a file with two columns, query and unit (such as its user), a
+        column of --metadata, or query where all are independent. Tests and intervals are by unit, means over queries.
+        When omitted, works with --cliques and queries otherwise.
+    metadata
+        A table about documents, for --unit where queries are documents.
     margin
         By how much a system may be worse than the baseline: a difference of scores that does not matter.
     pairs
@@ -104,10 +114,12 @@ def compare(
     earmark compare a.run b.run -j qrels.txt -m nDCG@10 --test permutation --seed 7
     earmark compare runs.tsv -j judgments.tsv -m AG@5,nDCG@5,RBP@5 --correlations
     earmark compare *.run -j qrels.txt -m nDCG@10 --baseline released --fail-if-worse --margin 0.01
+    earmark compare a.run b.run -j qrels.txt -m nDCG@10 --unit users.tsv --test t
     """
     import polars as pl
 
     from earmark.cli.loading import load_scores
+    from earmark.data.units import EACH_QUERY, units_named
     from earmark.errors import ParameterError
     from earmark.evaluation import name_some
     from earmark.inference import comparison as between
@@ -122,19 +134,24 @@ def compare(
             raise ParameterError("--correlations compares measures: name two or more with --measure")
         _print_correlations(between.correlate(scores), out)
         return
+    test = test or ("friedman-tukey" if checking.baseline is None else "t")
     if test == "friedman-tukey" and correction is not None:
         out.note("--correction has no effect: friedman-tukey adjusts for the number of pairs by itself")
     if test not in ("permutation", "bootstrap") and resamples is not None:
         out.note(f"--resamples has no effect: the {test} test does not draw at random")
     how: dict[str, Any] = {"test": test, "alpha": alpha, "n_resamples": resamples, "seed": seed}
+    if unit is not None:
+        how["unit_of"] = units_named(unit, metadata=metadata, encoding=inputs.encoding) or EACH_QUERY
     beside: list[BaselineComparison] = []
     if checking.baseline is not None:
         how |= {"margin": margin, "among": len(scores.measures)}
         beside = [compare_with_baseline(scores, checking.baseline, one, **how) for one in scores.measures]
-        _say_check(out, beside, adjusted=len(scores.systems) > 2)
+        _say_check(out, beside)
     comparisons = [one.comparison for one in beside] or [
         between.compare(scores, one, correction=correction or "holm", **how) for one in scores.measures
     ]
+    if comparisons[0].unit != EACH_QUERY:
+        out.note(comparisons[0].about_units())
     if comparisons[0].dropped:
         dropped = name_some(comparisons[0].dropped, "query", "queries")
         out.note(f"systems are compared on the queries that all of them answered, without {dropped}")
@@ -174,12 +191,17 @@ def _check_options(
         raise ParameterError(f"--baseline adjusts by Holm's rule, so that its error rate holds: leave out {correction}")
 
 
-def _say_check(out: Output, beside: Sequence[BaselineComparison], *, adjusted: bool) -> None:
+def _say_check(out: Output, beside: Sequence[BaselineComparison]) -> None:
     """Say what the check concludes and how it accounts for the number of comparisons."""
-    tests = beside[0].comparison.tests
-    if adjusted:
-        rule = "by Tukey's method for all pairs" if tests.correction == "tukey" else "by Holm's rule"
-        out.note(f"p-values are adjusted {rule}: the chance of any false alarm is at most {tests.alpha:g}")
+    tests, check = beside[0].comparison.tests, beside[0].check
+    rule = ", adjusted by Holm's rule" if len(check.systems) > 1 else ""
+    out.note(
+        f"the check is a one-sided test of mean differences by {check.unit} ({check.test}{rule}): "
+        f"the chance of any false alarm is about {tests.alpha:g} at most"
+    )
+    caution = check.caution()
+    if caution is not None:
+        out.note(caution)
     if len(beside) > 1:
         out.note(f"the check of each of {len(beside)} measures is at {tests.alpha:g} / {len(beside)}")
     for one in beside:
@@ -232,10 +254,13 @@ def _show_comparison(
 
 
 def _title(comparison: Comparison) -> str:
+    from earmark.data.units import EACH_QUERY, counted_units
+
     tests, found = comparison.tests, comparison.tests.omnibus
     systems, queries = comparison.scores.shape
+    units = "" if comparison.unit == EACH_QUERY else f" of {counted_units(comparison.units.count, comparison.unit)}"
     title = (
-        f"{comparison.measure}: {systems} systems, {queries} queries; "
+        f"{comparison.measure}: {systems} systems, {queries} queries{units}; "
         f"{tests.test}{_CORRECTIONS.get(tests.correction, '')}, alpha {tests.alpha:g}"
     )
     if found is None:

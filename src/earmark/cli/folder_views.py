@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from earmark.cli.folder import SETTINGS_FILE, folder_runs, open_folder, require_kind
@@ -28,7 +29,7 @@ def load_stored(
     wanted: Mapping[str, Any],
     *,
     as_it_is: bool = False,
-    distribution: str = "normal",
+    concluding: Mapping[str, Any] = MappingProxyType({}),
     update_every: int = 1,
 ) -> StoredCampaign:
     """Return the campaign of kind grade in a folder, with other settings where they were asked for.
@@ -41,8 +42,8 @@ def load_stored(
         What the options say, by the names of settings; files as paths.
     as_it_is : bool
         Refuse other settings.
-    distribution : {"normal", "t"}
-        Of differences.
+    concluding : mapping of str to any
+        What verdicts rest on beside the settings: ``distribution`` and ``units`` of the inference.
     update_every : int
         How many judgments a simulated campaign learns from at a time.
 
@@ -60,8 +61,9 @@ def load_stored(
     settings = _view(out, folder, wanted, as_it_is=as_it_is)
     log = folder.store.log(without=UNREAD)
     problem = build_problem(path, settings, removed_by(log))
-    if distribution != "normal":
-        problem = replace(problem, inference=replace(problem.inference, distribution=distribution))  # type: ignore[arg-type]
+    inference = replace(problem.inference, **concluding)
+    if inference != problem.inference:
+        problem = replace(problem, inference=inference)
     if update_every != 1:
         problem = replace(problem, update_every=update_every)
     if any(one in _OF_THE_SAMPLE for one in changed_settings(folder.settings, settings)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from earmark.cli.campaign_options import CampaignOptions, Concluding, Estimating, Stopping
+from earmark.cli.campaign_options import CampaignOptions, ConcludingByUnit, Estimating, Stopping
 from earmark.cli.command import option
 from earmark.cli.keeping import Keeping
 from earmark.cli.options import ESTIMATING, Checking, Seed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class RankOptions(CampaignOptions):
     """The campaign, and how sure to be about it."""
 
-    concluding: Concluding = field()
+    concluding: ConcludingByUnit = field()
     estimating: Estimating = field()
     stopping: Stopping = field()
 
@@ -89,6 +89,7 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv --metadata metadata.tsv -m nDCG@5
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --inference design
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
+    earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --unit users.tsv
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --by 0.3
     earmark rank runs/*.parquet -m AG@10 --pairs top:20

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from earmark.cli.campaign_options import CampaignOptions, Concluding, Estimating
+from earmark.cli.campaign_options import CampaignOptions, ConcludingByUnit, Estimating
 from earmark.cli.command import argument, option
 from earmark.cli.command_lines import command_line, given_options
 from earmark.cli.options import OUTPUT, Inputs, Seed
@@ -28,7 +28,7 @@ class ReportOptions(CampaignOptions):
     """The campaign that is reported on."""
 
     inputs: ReportInputs
-    concluding: Concluding = field()
+    concluding: ConcludingByUnit = field()
     estimating: Estimating = field()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from earmark.data.files import first_data_line, require_file
@@ -40,8 +41,19 @@ def read_assignment(path: Path, of: str, to: str, *, encoding: str = "utf-8") ->
     else:
         layout = Layout({of: False, to: False}, separator=separator, comments=True)
         table = read_layout(file, layout, encoding=encoding)
+    return assignment(table.frame.select(of, to).iter_rows(), table, of, to)
+
+
+def assignment(rows: Iterable[tuple[str, str]], table: Table, of: str, to: str) -> dict[str, str]:
+    """Return which thing belongs to what, from the rows of a table.
+
+    Raises
+    ------
+    InputError
+        If a cell is empty, or a thing belongs to two.
+    """
     assigned: dict[str, str] = {}
-    for row, (one, whose) in enumerate(table.frame.select(of, to).iter_rows()):
+    for row, (one, whose) in enumerate(rows):
         if not one or not whose:
             raise table.error(row, expected=f"a {of} and its {to}", got="an empty cell")
         if assigned.setdefault(one, whose) != whose:

@@ -4,23 +4,21 @@ A system counts as worse when it is shown to score lower than the baseline *by m
 the margin :math:`m` does not matter. Nothing shown is no proof of the opposite: a check passes as well where the
 queries are too few to tell.
 
-**By a test** (:func:`compare_with_baseline`). The margin is a handicap: the baseline's score is lowered by :math:`m`
-for every query, and the test of :func:`~earmark.inference.significance.compare_scores` is run again. With :math:`d_q`
-the system's score minus the baseline's (negated where lower is better), t, permutation and bootstrap so test the
-hypothesis :math:`E[d] = -m`, wilcoxon that the :math:`d_q` are symmetric about :math:`-m`, and friedman-tukey that the
-system and the baseline with its handicap have the same mean rank. A system is worse if the adjusted p-value is at
-most alpha, the test speaks for the baseline, and the mean difference is below :math:`-m` too: tests on ranks alone
-could otherwise fail a system whose mean score is the higher one. P-values are two-sided, the same as those that are
-printed, so that with :math:`m = 0` no system fails unless its row says that the baseline is significantly better. The
-chance that any system fails that is worse by no more than the margin is at most alpha, and about half of that for a
-single system: the other half are systems that look better.
+**By a test** (:func:`compare_with_baseline`). With :math:`d_q` the system's score minus the baseline's (negated where
+lower is better), a one-sided test asks whether the mean of :math:`d_q + m` is below zero
+(:mod:`~earmark.inference.one_sided_tests`), paired by query or by unit: the t-test, or permutation or the bootstrap
+where these are asked for. A check is about means, so tests on ranks, which may be asked for beside it, have no part in
+it. A system is worse if the adjusted p-value is at most alpha. The chance that any system fails that is worse by no
+more than the margin is about alpha at most (``tests/inference/test_baseline.py`` and
+``benchmarks/honesty/comparisons.py`` count false alarms). With too few queries no p-value can be that low, and the
+check says so.
 
 **By a model** (:func:`check_ranking`). A system is worse if :math:`P(\Delta < -m)` is high enough, with
 :math:`\Delta` the difference of the estimates: one-sided, as all confidences of a
 :class:`~earmark.inference.confidence.Ranking` are.
 
-Several systems are several chances of a false alarm. Tukey's comparisons account for all pairs; otherwise p-values, or
-one minus the probabilities, are adjusted by Holm's procedure [1]_ for the number of systems beside the baseline.
+Several systems are several chances of a false alarm. P-values, or one minus the probabilities, are adjusted by Holm's
+procedure [1]_ for the number of systems beside the baseline.
 Several measures divide alpha by their number (Bonferroni).
 
 References
@@ -30,6 +28,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,12 +38,15 @@ import polars as pl
 
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.units import EACH_QUERY, counted_units
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
 from earmark.inference.comparison import Comparison, compare
 from earmark.inference.confidence import Ranking
 from earmark.inference.multiple_comparisons import holm
-from earmark.inference.significance import PairwiseTests, compare_scores
+from earmark.inference.one_sided_tests import MeanTest, below_zero, least_p_value
+from earmark.inference.paired_differences import round_to_multiples, score_resolution
+from earmark.inference.significance import PairwiseTests, TestName, enough_resamples
 from earmark.measures import Measure
 from earmark.registry import suggest
 from earmark.wording import listed
@@ -70,9 +72,14 @@ class BaselineCheck(Display):
     difference : ndarray of float, shape (systems,)
         Score of the system minus score of the baseline, in the measure's own units.
     doubt : ndarray of float, shape (systems,), 0..1
-        The adjusted p-value of being worse by more than the margin, 1 where the scores do not look like it; or the
-        chance that it is not worse.
+        The adjusted p-value of being worse by more than the margin; or the chance that it is not worse.
     worse : ndarray of bool, shape (systems,)
+    test : str, optional
+        By which test of means; none where the check is by a model.
+    unit : str
+        What the test counts as independent of each other.
+    units : int
+        How many of them there are.
     """
 
     baseline: str
@@ -83,6 +90,9 @@ class BaselineCheck(Display):
     difference: Floats
     doubt: Floats
     worse: Bools
+    test: MeanTest | None = None
+    unit: str = EACH_QUERY
+    units: int = 0
 
     @property
     def passed(self) -> bool:
@@ -97,6 +107,21 @@ class BaselineCheck(Display):
             return f"no system is shown to be worse than '{self.baseline}'{beyond} on {self.measure}"
         said = listed([f"'{name}'" for name in names])
         return f"{said} {'is' if len(names) == 1 else 'are'} worse than '{self.baseline}'{beyond} on {self.measure}"
+
+    @property
+    def needed(self) -> int:
+        """How many units it takes before any system can fail; 0 where the check is by a model."""
+        return 0 if self.test is None else math.ceil(math.log2(max(len(self.systems), 1) / self.alpha))
+
+    def caution(self) -> str | None:
+        """Say that there are too few units for any system to fail, where it is so."""
+        if self.units >= self.needed:
+            return None
+        least = min(len(self.systems) * float(least_p_value(self.units)), 1.0)
+        return (
+            f"no system can fail this check: with {counted_units(self.units, self.unit)} no adjusted p-value is below "
+            f"{least:.3g}; it takes {counted_units(self.needed, self.unit)} or more"
+        )
 
     def row(self) -> dict[str, Any]:
         """Return ``kind``, ``baseline``, ``measure``, ``margin``, ``alpha``, ``failed`` (systems) and ``passed``."""
@@ -180,6 +205,7 @@ def compare_with_baseline(
     baseline: str,
     measure: str | Measure | None = None,
     *,
+    test: TestName = "t",
     margin: float = 0.0,
     alpha: float = 0.05,
     among: int = 1,
@@ -193,6 +219,8 @@ def compare_with_baseline(
         As for :func:`earmark.compare`.
     baseline : str
         The system that the others are compared with.
+    test : {'t', 'permutation', 'bootstrap', 'friedman-tukey', 'wilcoxon'}
+        How pairs are tested. The check is by the same test if it is about means, and by t beside one about ranks.
     margin : float, 0 or more
         By how much a system may be worse.
     alpha : float
@@ -200,8 +228,8 @@ def compare_with_baseline(
     among : int
         Of how many such checks, one per measure, this is one; each has its share of `alpha`.
     **how
-        ``test``, ``n_resamples`` and ``seed``, as for :func:`earmark.compare`. The correction is Holm's, or that of the
-        test itself.
+        ``n_resamples``, ``seed`` and ``unit_of``, as for :func:`earmark.compare`. The correction is Holm's, or that of
+        the test itself.
 
     Examples
     --------
@@ -216,26 +244,29 @@ def compare_with_baseline(
     if not (np.isfinite(margin) and margin >= 0):
         raise ParameterError(f"the margin is a difference of scores of 0 or more, got {margin:g}")
     place = find_system(baseline, scores.systems)
-    found = compare(scores, measure, alpha=alpha, **how)
+    found = compare(scores, measure, test=test, alpha=alpha, **how)
     tests, up = found.tests, 1.0 if found.measure.higher_is_better else -1.0
     pairs = _pairs_with(tests, place)
-    shifted = tests
-    if margin:
-        matrix = up * found.scores
-        matrix[place] -= margin
-        shifted = compare_scores(
-            matrix,
-            test=tests.test,
-            alpha=alpha,
-            n_resamples=how.get("n_resamples"),
-            rng=np.random.default_rng(how.get("seed", 0)),
-        )
-    p_adjusted, p_worse = _adjusted(tests, pairs), _adjusted(shifted, pairs)
     others = np.where(tests.a[pairs] == place, tests.b[pairs], tests.a[pairs])
+    checked: MeanTest = "t" if test == "friedman-tukey" or test == "wilcoxon" else test
+    draws = 0
+    if checked != "t":
+        draws = enough_resamples(how.get("n_resamples"), n_pairs=others.size, correction="holm", alpha=alpha)
+    resolution = score_resolution(found.scores)
+    p_worse = holm(
+        below_zero(
+            round_to_multiples(up * (found.scores[others] - found.scores[place]) + margin, resolution),
+            found.units,
+            test=checked,
+            n_resamples=draws,
+            alpha=alpha,
+            rng=np.random.default_rng(how.get("seed", 0)),
+            resolution=resolution,
+        )
+    )
     means = found.scores.mean(axis=1)
     difference = means[others] - means[place]
-    behind = (up * difference < -margin) & _speaks_for(shifted, pairs, place)
-    level, p_worse = alpha / among, np.where(behind, p_worse, 1.0)
+    level = alpha / among
     order = np.argsort(tests.place[others])
     check = BaselineCheck(
         baseline,
@@ -246,8 +277,11 @@ def compare_with_baseline(
         difference[order],
         p_worse[order],
         (p_worse <= level)[order],
+        checked,
+        found.unit,
+        found.units.count,
     )
-    return BaselineComparison(found, check, _baseline_rows(found, check, p_adjusted[order], alpha))
+    return BaselineComparison(found, check, _baseline_rows(found, check, _adjusted(tests, pairs)[order], alpha))
 
 
 def _pairs_with(tests: PairwiseTests, place: int) -> Ints:
@@ -257,14 +291,6 @@ def _pairs_with(tests: PairwiseTests, place: int) -> Ints:
 def _adjusted(tests: PairwiseTests, pairs: Ints) -> Floats:
     """Adjust for the pairs of the baseline alone; Tukey's p-values are for all pairs already."""
     return tests.p_value[pairs] if tests.correction == "tukey" else holm(tests.p_value[pairs])
-
-
-def _speaks_for(tests: PairwiseTests, pairs: Ints, place: int) -> Bools:
-    """Tell for which pairs the test's own statistic, ranks or differences, speaks for the baseline."""
-    sign = np.where(tests.a[pairs] == place, 1.0, -1.0)
-    if tests.test == "friedman-tukey":
-        return np.asarray(sign * (tests.ranked_by[tests.b[pairs]] - tests.ranked_by[tests.a[pairs]]) > 0)
-    return np.asarray(sign * tests.effect_size[pairs] > 0)
 
 
 def _baseline_rows(found: Comparison, check: BaselineCheck, p_adjusted: Floats, alpha: float) -> pl.DataFrame:

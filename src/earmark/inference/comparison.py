@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from earmark.data.arrays import Floats
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.units import EACH_QUERY, QueryUnits, counted_units
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
 from earmark.inference.multiple_comparisons import CorrectionName, letter_display
 from earmark.inference.rank_correlation import kendall_tau, rbo, spearman_rho, tau_ap_b
 from earmark.inference.significance import PairwiseTests, TestName, compare_scores
+from earmark.inference.units import Units
 from earmark.measures import Measure, parse_all
 from earmark.wording import counted
 
@@ -35,11 +37,15 @@ class Comparison(Display):
     measure : Measure
         What they are compared by.
     scores : ndarray of float, shape (systems, queries)
-        Their scores on the queries that all of them answered, or averaged over those of a unit.
+        Their scores on the queries that all of them answered.
     tests : PairwiseTests
         The tests of all pairs, made so that higher is better whatever the measure.
     dropped : tuple of str
         Queries left out because some system did not answer them.
+    units : Units
+        Which of these queries belong together; means are over queries all the same.
+    unit : str
+        What a unit is; ``query`` where every query is one.
     """
 
     systems: tuple[str, ...]
@@ -47,6 +53,8 @@ class Comparison(Display):
     scores: Floats
     tests: PairwiseTests
     dropped: tuple[str, ...]
+    units: Units
+    unit: str = EACH_QUERY
 
     def pairs(self) -> pl.DataFrame:
         """One row per pair, in the order of the ranking, `a` the system that is ahead in it.
@@ -83,6 +91,8 @@ class Comparison(Display):
                 "wins": np.where(ahead, tests.wins, tests.losses),
                 "ties": tests.ties,
                 "losses": np.where(ahead, tests.losses, tests.wins),
+                "unit": self.unit,
+                "units": np.full(tests.a.size, self.units.count),
             }
         )
         return frame[np.lexsort((tests.place[second], tests.place[first]))]
@@ -97,6 +107,14 @@ class Comparison(Display):
                 "mean": self.scores.mean(axis=1)[order],
                 "groups": [letters[index] for index in order],
             }
+        )
+
+    def about_units(self) -> str:
+        """Say what tests and intervals count where queries belong together."""
+        queries = counted(self.scores.shape[1], "query", "queries")
+        return (
+            f"tests and intervals are by {self.unit}, as queries of one {self.unit} are not independent of each other: "
+            f"{counted_units(self.units.count, self.unit)} for {queries}; means are over queries"
         )
 
     def to_pandas(self) -> Any:
@@ -117,6 +135,8 @@ class Comparison(Display):
         shown = pairs.select("a", "b", "difference", "low", "high", "p_adjusted", "better", "effect_size")
         shown = shown[[column.name for column in shown if not _is_empty(column)]]
         notes = ["systems that share a letter cannot be told apart"]
+        if self.unit != EACH_QUERY:
+            notes.append(self.about_units())
         if self.dropped:
             notes.append(f"{counted(len(self.dropped), 'query', 'queries')} left out: some system did not answer")
         in_order = shown.sort("p_adjusted", maintain_order=True)
@@ -141,7 +161,7 @@ def compare(
     alpha: float = 0.05,
     n_resamples: int | None = None,
     seed: int = 0,
-    unit_of: Mapping[str, str] | None = None,
+    unit_of: QueryUnits | Mapping[str, str] | Literal["query"] | None = None,
 ) -> Comparison:
     """Test every pair of systems by one measure.
 
@@ -156,14 +176,15 @@ def compare(
     seed : int
         Where permutation and bootstrap start, for every measure anew: a result does not depend on which others were
         asked for.
-    unit_of : mapping of str to str, optional
+    unit_of : QueryUnits, mapping of str to str, or "query", optional
         What every query belongs to, where queries are not independent of each other: the versions of one song, say.
-        Scores are averaged within a unit, and the test is over units.
+        Tests and intervals are by unit, means over queries. By default the works where the truth was cliques, and every
+        query elsewhere, as with ``"query"``.
 
     Raises
     ------
     ParameterError
-        With one system, or if a query belongs to no unit.
+        With one system, if a query belongs to no unit, or all to the same.
 
     Examples
     --------
@@ -180,8 +201,10 @@ def compare(
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
     answered = np.flatnonzero(~np.isnan(matrix).any(axis=0))
     complete = matrix[:, answered]
-    if unit_of is not None:
-        complete = _unit_means(complete, [scores.queries[index] for index in answered], unit_of)
+    named = _units_of(scores, unit_of)
+    unit = EACH_QUERY if named is None else named.name
+    queries = [scores.queries[index] for index in answered]
+    number = None if named is None else named.numbers(queries)
     tests = compare_scores(
         complete if chosen.higher_is_better else -complete,
         test=test,
@@ -189,19 +212,24 @@ def compare(
         alpha=alpha,
         n_resamples=n_resamples,
         rng=np.random.default_rng(seed),
+        units=number,
     )
     dropped = tuple(name for name, column in zip(scores.queries, matrix.T, strict=True) if np.isnan(column).any())
-    return Comparison(scores.systems, chosen, complete, tests, dropped)
+    by_unit = Units.of(number, n_queries=answered.size)
+    return Comparison(scores.systems, chosen, complete, tests, dropped, by_unit, unit)
 
 
-def _unit_means(scores: Floats, queries: list[str], unit_of: Mapping[str, str]) -> Floats:
-    """Average the scores of queries that belong together, shape (systems, units)."""
-    alone = next((query for query in queries if query not in unit_of), None)
-    if alone is not None:
-        raise ParameterError(f"query '{alone}' belongs to no unit: name one for every query")
-    index = np.unique([unit_of[query] for query in queries], return_inverse=True)[1]
-    member = index == np.arange(index.max(initial=-1) + 1)[:, None]
-    return np.asarray((scores @ member.T) / member.sum(axis=1))
+def _units_of(scores: Scores, unit_of: QueryUnits | Mapping[str, str] | Literal["query"] | None) -> QueryUnits | None:
+    """Return which queries belong together; None where every query is a unit."""
+    if unit_of is None:
+        return scores.units
+    if isinstance(unit_of, Mapping):
+        return QueryUnits("unit", unit_of)
+    if isinstance(unit_of, QueryUnits):
+        return unit_of
+    if unit_of != EACH_QUERY:
+        raise ParameterError(f"the units of queries are a mapping, or '{EACH_QUERY}' for every query, got '{unit_of}'")
+    return None
 
 
 def correlate(scores: Scores) -> pl.DataFrame:

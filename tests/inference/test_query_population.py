@@ -12,12 +12,12 @@ import earmark
 from earmark.beliefs.beliefs import Beliefs, from_probabilities
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs
 from earmark.beliefs.exact_estimates import LinearEstimator
-from earmark.beliefs.query_population import between_query_covariance, to_population
 from earmark.data.collection import Collection
 from earmark.data.scales import BINARY
 from earmark.errors import ParameterError
 from earmark.inference.confidence import rank_systems
 from earmark.inference.design_based import DesignEstimator, mean_of_others
+from earmark.inference.query_population import QuerySampling, query_sampling, to_population
 from earmark.inference.sampling_design import SampleOrder
 from queries_drawn import AG4, POPULATION_MEANS, collection_of, draw_queries, holds, right_beliefs
 
@@ -42,7 +42,7 @@ def estimates_of(variance: list[float], apart: list[float], *, df: float | None,
 def test_variances_add_up_and_degrees_of_freedom_are_satterthwaites(df):
     before = estimates_of([0.2, 0.2, 0.5], [0.0, 0.3, 0.3], df=df, queries=5)
     between = np.array([[0.4, 0.4, 0.1], [0.4, 0.4, 0.1], [0.1, 0.1, 0.9]])
-    after = to_population(before, between)
+    after = to_population(before, QuerySampling(between / 5, 4.0))
     assert after.scores.variance == pytest.approx([0.2 + 0.4 / 5, 0.2 + 0.4 / 5, 0.5 + 0.9 / 5])
     apart = 0.4 + 0.9 - 2 * 0.1
     # Systems that cannot differ on these queries are not said to differ on others.
@@ -58,7 +58,7 @@ def test_variances_add_up_and_degrees_of_freedom_are_satterthwaites(df):
 
 def test_queries_that_do_not_differ_change_nothing():
     before = estimates_of([0.2, 0.2, 0.5], [0.0, 0.3, 0.3], df=7.0, queries=5)
-    after = to_population(before, np.zeros((3, 3)))
+    after = to_population(before, QuerySampling(np.zeros((3, 3)), 4.0))
     assert after.scores.variance == pytest.approx(before.scores.variance)
     assert after.scores.df == pytest.approx(np.full(3, 7.0))
 
@@ -71,7 +71,7 @@ def test_with_everything_known_what_is_left_is_students_t_over_queries():
     known = Estimates(
         ("a", "b", "c"), AG4, exact[0], a, b, exact[1], np.zeros(3, dtype=bool), queries=12, items=9, judged=9
     )
-    ranking = rank_systems(to_population(known, np.cov(scores)))
+    ranking = rank_systems(to_population(known, QuerySampling(np.cov(scores) / 12, 11.0)))
     for system in range(3):
         low, high = stats.ttest_1samp(scores[system], 0.0).confidence_interval(0.95)
         assert (ranking.low[system], ranking.high[system]) == (pytest.approx(low), pytest.approx(high))
@@ -100,18 +100,16 @@ def test_the_covariance_over_queries_is_that_of_all_assignments(measure):
         scores = earmark.evaluate(earmark.runs_from_dict(runs), judgments, [measure]).values[0]
         expected += probability * np.cov(scores)
     beliefs = from_probabilities(np.column_stack((1 - chance, chance)), scale=BINARY)
-    found = between_query_covariance(
-        collection, beliefs, earmark.parse(measure), rng=np.random.default_rng(3), draws=40_000
-    )
-    assert found == pytest.approx(expected, abs=0.004)
-    assert np.array_equal(found, found.T)
+    sampling = query_sampling(collection, beliefs, earmark.parse(measure), rng=np.random.default_rng(3), draws=40_000)
+    assert 3 * sampling.covariance == pytest.approx(expected, abs=0.004)
+    assert np.array_equal(sampling.covariance, sampling.covariance.T)
 
 
 def test_one_query_does_not_tell_how_much_queries_differ():
     collection = collection_of(1)
     chance, _ = draw_queries(np.random.default_rng(0), collection)
     with pytest.raises(ParameterError, match=r"queries like these need two queries or more .*, got one"):
-        between_query_covariance(collection, right_beliefs(chance), AG4, rng=np.random.default_rng(0))
+        query_sampling(collection, right_beliefs(chance), AG4, rng=np.random.default_rng(0))
 
 
 # ---- coverage --------------------------------------------------------------------------------------------------------
@@ -148,8 +146,8 @@ def test_intervals_by_a_right_model_hold_the_means_of_the_population(share, most
         assert only_these < 0.05
 
 
-def between(collection: Collection, beliefs: Beliefs, rng: np.random.Generator) -> np.ndarray:
-    return between_query_covariance(collection, beliefs, AG4, rng=rng, draws=40)
+def between(collection: Collection, beliefs: Beliefs, rng: np.random.Generator) -> QuerySampling:
+    return query_sampling(collection, beliefs, AG4, rng=rng, draws=40)
 
 
 def test_intervals_by_a_sample_hold_the_means_of_the_population():
