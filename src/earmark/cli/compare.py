@@ -112,6 +112,7 @@ def compare(
     from earmark.evaluation import name_some
     from earmark.inference import comparison as between
     from earmark.inference.baseline import compare_with_baseline
+    from earmark.inference.monte_carlo_error import say_p_value_error
 
     _check_options(context, checking, correction, correlations=correlations)
     scores = load_scores(out, inputs, truth, scoring, most=None if correlations else 1)
@@ -138,6 +139,8 @@ def compare(
     if comparisons[0].dropped:
         dropped = name_some(comparisons[0].dropped, "query", "queries")
         out.note(f"systems are compared on the queries that all of them answered, without {dropped}")
+    for note in say_p_value_error([one.tests for one in comparisons]):
+        out.note(note)
     frames = [one.pairs(others=pairs) for one in beside] or [one.pairs() for one in comparisons]
     keeping.keep(context, out, *frames, scores=scores.means(), checks=tuple(one.check for one in beside))
     if not out.for_people:

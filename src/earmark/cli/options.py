@@ -5,7 +5,6 @@ A group is a frozen dataclass; the section Parameters of its docstring is the he
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
 from dataclasses import dataclass, field, replace
@@ -46,10 +45,10 @@ MOST_DRAWS = 10_000_000
 
 
 def _check_encoding(name: str) -> str:
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        raise typer.BadParameter(f"there is no encoding '{name}'; try utf-8 or latin-1") from None
+    from earmark.data.files import is_text_encoding
+
+    if not is_text_encoding(name):
+        raise typer.BadParameter(f"there is no encoding of text '{name}'; try utf-8 or latin-1")
     return name
 
 

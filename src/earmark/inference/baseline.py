@@ -215,8 +215,9 @@ def compare_with_baseline(
     """
     if not (np.isfinite(margin) and margin >= 0):
         raise ParameterError(f"the margin is a difference of scores of 0 or more, got {margin:g}")
-    place = find_system(baseline, scores.systems)
+    find_system(baseline, scores.systems)
     found = compare(scores, measure, alpha=alpha, **how)
+    place = found.systems.index(baseline)
     tests, up = found.tests, 1.0 if found.measure.higher_is_better else -1.0
     pairs = _pairs_with(tests, place)
     shifted = tests
@@ -242,7 +243,7 @@ def compare_with_baseline(
         found.measure,
         margin,
         level,
-        tuple(scores.systems[index] for index in others[order]),
+        tuple(found.systems[index] for index in others[order]),
         difference[order],
         p_worse[order],
         (p_worse <= level)[order],

@@ -15,6 +15,7 @@ import polars as pl
 
 from earmark.data.arrays import Floats
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.runs import sort_names
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
 from earmark.inference.multiple_comparisons import CorrectionName, letter_display
@@ -178,6 +179,9 @@ def compare(
     matrix = scores.of(chosen)
     if len(scores.systems) < 2:
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
+    # In an order that does not depend on the files: what is drawn, and the last bit of a sum, depend on it.
+    systems = sort_names(scores.systems)
+    matrix = matrix[[scores.systems.index(name) for name in systems]]
     answered = np.flatnonzero(~np.isnan(matrix).any(axis=0))
     complete = matrix[:, answered]
     if unit_of is not None:
@@ -191,7 +195,7 @@ def compare(
         rng=np.random.default_rng(seed),
     )
     dropped = tuple(name for name, column in zip(scores.queries, matrix.T, strict=True) if np.isnan(column).any())
-    return Comparison(scores.systems, chosen, complete, tests, dropped)
+    return Comparison(systems, chosen, complete, tests, dropped)
 
 
 def _unit_means(scores: Floats, queries: list[str], unit_of: Mapping[str, str]) -> Floats:

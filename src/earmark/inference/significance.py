@@ -78,7 +78,7 @@ from earmark.inference.paired_differences import (
     round_to_multiples,
 )
 from earmark.inference.rank_tests import friedman_ranks, signed_ranks, tukey_range
-from earmark.inference.resampling import bootstrap_differences, sign_flip_p_values
+from earmark.inference.resampling import bootstrap_differences, flips_are_enumerated, sign_flip_p_values
 from earmark.wording import counted
 
 TestName = Literal["friedman-tukey", "t", "wilcoxon", "permutation", "bootstrap"]
@@ -139,6 +139,8 @@ class PairwiseTests(Display):
         Interval for `difference`, NaN where the test has none.
     simultaneous : bool
         Whether all intervals hold together with confidence ``1 - alpha``, or each one alone.
+    draws : int or None
+        How many resamples p-values rest on; none where they are computed exactly.
     ranked_by : float array, shape (systems,)
         What the ranking is by: mean rank (friedman-tukey, 1 is the best) or mean score.
     order : int array, shape (systems,)
@@ -172,6 +174,19 @@ class PairwiseTests(Display):
     groups: tuple[tuple[int, ...], ...]
     omnibus: Omnibus | None
     simultaneous: bool = False
+    draws: int | None = None
+
+    @property
+    def p_error(self) -> Floats:
+        r"""Monte Carlo standard error of the adjusted p-values, 0 where nothing is drawn; shape (pairs,).
+
+        :math:`(p' / p) \sqrt{p (1 - p) / n}` for n resamples and an adjustment of p to p'.
+        """
+        if self.draws is None:
+            return np.zeros_like(self.p_value)
+        of_one = np.sqrt(self.p_value * (1.0 - self.p_value) / self.draws)
+        factor = np.divide(self.p_adjusted, self.p_value, out=np.ones_like(of_one), where=self.p_value > 0)
+        return np.where(self.p_adjusted < 1.0, factor * of_one, 0.0)
 
     @cached_property
     def place(self) -> Ints:
@@ -237,6 +252,7 @@ def compare_scores(
     matrix = check_scores(scores)
     pairs = paired_differences(matrix)
     tukey = test == "friedman-tukey"
+    draws, drawn = None, False
     if tukey:
         outcome = _friedman_tukey(matrix, pairs, alpha)
     elif test == "t":
@@ -247,6 +263,7 @@ def compare_scores(
         raise ParameterError(f"the {test} test draws at random: pass rng=numpy.random.default_rng(seed)")
     else:
         draws = _enough_resamples(n_resamples, n_pairs=pairs.a.size, correction=correction, alpha=alpha)
+        drawn = not (test == "permutation" and flips_are_enumerated(matrix.shape[1], draws))
         outcome = _permutation(pairs, draws, rng) if test == "permutation" else _bootstrap(pairs, alpha, draws, rng)
     p_adjusted = outcome.p_value if tukey else adjust_p_values(outcome.p_value, correction=correction)
     significant = p_adjusted <= alpha
@@ -278,6 +295,7 @@ def compare_scores(
         groups=indistinguishable_groups(order, pairs.a, pairs.b, significant),
         omnibus=outcome.omnibus,
         simultaneous=tukey,
+        draws=draws if drawn else None,
     )
 
 
