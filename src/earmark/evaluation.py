@@ -36,6 +36,8 @@ from earmark.list_scores import ListScores, score_empty_lists, score_lists
 from earmark.measures import Measure, parse_all
 from earmark.measures.curves import CurveName, Curves, draw_curves
 from earmark.measures.relevance import relevant_of_query
+from earmark.unjudged.bounds import Bounds
+from earmark.unjudged.results import Unjudged
 from earmark.wording import counted, listed
 
 Missing = Literal["zero", "drop"]
@@ -67,6 +69,8 @@ class Scores(Display):
         How many lists of known queries are shorter than the number of relevant documents, and how many there are.
     not_asked : tuple of str
         Documents of cliques that are a query in no run, and therefore do not count as one.
+    unjudged_results : Unjudged or None
+        What nobody judged, where scores are by judgments; cliques and groups say of every document what it is.
     """
 
     systems: tuple[str, ...]
@@ -79,6 +83,15 @@ class Scores(Display):
     judged_results: Mapping[int | None, tuple[int, int]] = field(default_factory=dict)
     short_lists: tuple[int, int] = (0, 0)
     not_asked: tuple[str, ...] = ()
+    unjudged_results: Unjudged | None = None
+
+    def bounds(self, measure: str | Measure | None = None) -> Bounds | None:
+        """Return what unjudged documents could change by a measure, the first when omitted; None where all are known."""
+        wanted = self.measures[0] if measure is None else parse_all([measure])[0]
+        values = self.of(wanted)
+        if self.unjudged_results is None:
+            return None
+        return Bounds(self.unjudged_results, wanted, self.measures.index(wanted), values)
 
     @cached_property
     def mean_values(self) -> Floats:
@@ -257,7 +270,8 @@ def evaluate(
     wanted = wanted_measures(measures, missing)
     truth = ground_truth(known, aggregation=aggregation, asked=runs.queries)
     check_truth(truth, wanted)
-    part = score_lists(runs, truth, wanted, collection_size=collection_size, workers=2)
+    by_judgments = isinstance(known, Judgments)
+    part = score_lists(runs, truth, wanted, collection_size=collection_size, workers=2, judgments=by_judgments)
     return gather_scores(
         [part],
         [runs.systems],
@@ -331,6 +345,11 @@ def gather_scores(
     queries = np.array(truth.queries, dtype=object)
     answered = sort_ids({name for part in parts for name in part.queries})
     cutoffs = {None, *(measure.cutoff for measure in measures)}
+    unjudged = [part.unjudged for part in parts if part.unjudged is not None]
+    places = [
+        np.array([index[name] for name in own], dtype=np.int64)[part.system]
+        for part, own in zip(parts, names, strict=True)
+    ]
     return Scores(
         systems,
         truth.queries,
@@ -343,6 +362,7 @@ def gather_scores(
         # What was not answered at all is told apart.
         (sum(part.short for part in parts), int(np.sum(~absent))),
         not_asked,
+        Unjudged.gather(unjudged, places, [part.query for part in parts], truth, values.shape) if unjudged else None,
     )
 
 

@@ -6,7 +6,7 @@ gains. A list of a thousand documents of which ten are judged becomes ten number
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -87,6 +87,26 @@ class JudgedLists:
     def with_gains(self, gain: Floats) -> JudgedLists:
         """Return the same lists with other gains, for example many samples of them."""
         return replace(self, truth=replace(self.truth, gain=gain))
+
+
+@dataclass(frozen=True, eq=False)
+class FilledLists(JudgedLists):
+    """Lists in which some documents that nobody judged stand among the hits, with the top gain.
+
+    What is counted over all documents of a query, such as how many are relevant, does not count them.
+
+    Parameters
+    ----------
+    unjudged : ndarray of bool, shape (hits,)
+        Which hits these are.
+    """
+
+    unjudged: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    @cached_property
+    def gain(self) -> Floats:
+        """The gain of every hit, shape (hits,)."""
+        return np.where(self.unjudged, self.truth.scale.top, JudgedLists.gain.func(self))
 
 
 def match(runs: Runs, truth: GroundTruth, *, collection_size: int | None = None) -> JudgedLists:
