@@ -93,6 +93,12 @@ class Scores(Display):
             return None
         return Bounds(self.unjudged_results, wanted, self.measures.index(wanted), values)
 
+    def with_values(self, measure: Measure, values: Floats) -> Scores:
+        """Return the scores with others by one measure, as if everything were judged."""
+        whole = self.values.copy()
+        whole[self.measures.index(measure)] = values
+        return replace(self, values=whole, unjudged_results=None)
+
     @cached_property
     def mean_values(self) -> Floats:
         """The mean over queries, or the sum of a count, shape (measures, systems)."""

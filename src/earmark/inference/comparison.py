@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.runs import sort_names
 from earmark.errors import ParameterError
@@ -21,6 +21,7 @@ from earmark.evaluation import Scores
 from earmark.inference.multiple_comparisons import CorrectionName, letter_display
 from earmark.inference.rank_correlation import kendall_tau, rbo, spearman_rho, tau_ap_b
 from earmark.inference.significance import PairwiseTests, TestName, compare_scores
+from earmark.inference.unjudged_verdicts import UnjudgedPairs, UnjudgedRule, choose_rule, withhold
 from earmark.measures import Measure, parse_all
 from earmark.wording import counted
 
@@ -41,6 +42,8 @@ class Comparison(Display):
         The tests of all pairs, made so that higher is better whatever the measure.
     dropped : tuple of str
         Queries left out because some system did not answer them.
+    unjudged : UnjudgedPairs or None
+        What documents that nobody judged could change; none where the truth says of every document what it is.
     """
 
     systems: tuple[str, ...]
@@ -48,12 +51,15 @@ class Comparison(Display):
     scores: Floats
     tests: PairwiseTests
     dropped: tuple[str, ...]
+    unjudged: UnjudgedPairs | None = None
 
     def pairs(self) -> pl.DataFrame:
         """One row per pair, in the order of the ranking, `a` the system that is ahead in it.
 
         ``difference`` is a minus b in the measure's own units, ``low`` and ``high`` its interval, and effect sizes
-        speak for a. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may
+        speak for a. ``difference_low`` and ``difference_high`` bound it whatever unjudged documents are, of which
+        ``unjudged_a`` and ``unjudged_b`` are the shares by rank weight; with ``undecided_by_unjudged`` the test finds a
+        difference that they could turn, so that it is not called significant. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may
         speak for b.
         """
         tests, names = self.tests, np.array(self.systems, dtype=object)
@@ -84,9 +90,28 @@ class Comparison(Display):
                 "wins": np.where(ahead, tests.wins, tests.losses),
                 "ties": tests.ties,
                 "losses": np.where(ahead, tests.losses, tests.wins),
+                **self._unjudged_columns(first, second),
             }
         )
         return frame[np.lexsort((tests.place[second], tests.place[first]))]
+
+    def _unjudged_columns(self, first: Ints, second: Ints) -> dict[str, Floats | Bools]:
+        """Return what unjudged documents could change about pairs, turned as they are shown."""
+        shown = self.unjudged
+        if shown is None:
+            share, undecided = np.zeros(len(self.systems)), np.zeros(first.size, dtype=bool)
+            means = self.scores.mean(axis=1)
+            low = high = means[self.tests.a] - means[self.tests.b]
+        else:
+            share, undecided, low, high = shown.share, shown.undecided, shown.low, shown.high
+        turned = first == self.tests.a
+        return {
+            "unjudged_a": share[first],
+            "unjudged_b": share[second],
+            "difference_low": np.where(turned, low, -high) + 0.0,
+            "difference_high": np.where(turned, high, -low) + 0.0,
+            "undecided_by_unjudged": undecided,
+        }
 
     def ranking(self) -> pl.DataFrame:
         """One row per system, best first: ``system``, ``mean`` and the letters of the groups it cannot be told from."""
@@ -143,6 +168,7 @@ def compare(
     n_resamples: int | None = None,
     seed: int = 0,
     unit_of: Mapping[str, str] | None = None,
+    unjudged: UnjudgedRule | None = None,
 ) -> Comparison:
     """Test every pair of systems by one measure.
 
@@ -160,6 +186,10 @@ def compare(
     unit_of : mapping of str to str, optional
         What every query belongs to, where queries are not independent of each other: the versions of one song, say.
         Scores are averaged within a unit, and the test is over units.
+    unjudged : {"any", "alike", "zero"}, optional
+        With which values of unjudged documents a verdict has to be the same, see
+        :mod:`~earmark.inference.unjudged_verdicts`. When omitted, alike, or zero where the judgments are a list of
+        relevant documents.
 
     Raises
     ------
@@ -183,19 +213,30 @@ def compare(
     systems = sort_names(scores.systems)
     matrix = matrix[[scores.systems.index(name) for name in systems]]
     answered = np.flatnonzero(~np.isnan(matrix).any(axis=0))
+    queries = [scores.queries[index] for index in answered]
+
+    def of_units(complete: Floats) -> Floats:
+        return complete if unit_of is None else _unit_means(complete, queries, unit_of)
+
+    def test_pairs(complete: Floats) -> PairwiseTests:
+        values = of_units(complete)
+        return compare_scores(
+            values if chosen.higher_is_better else -values,
+            test=test,
+            correction=correction,
+            alpha=alpha,
+            n_resamples=n_resamples,
+            rng=np.random.default_rng(seed),
+        )
+
     complete = matrix[:, answered]
-    if unit_of is not None:
-        complete = _unit_means(complete, [scores.queries[index] for index in answered], unit_of)
-    tests = compare_scores(
-        complete if chosen.higher_is_better else -complete,
-        test=test,
-        correction=correction,
-        alpha=alpha,
-        n_resamples=n_resamples,
-        rng=np.random.default_rng(seed),
-    )
+    tests, bounds, pairs = test_pairs(complete), scores.bounds(chosen), None
+    if bounds is not None:
+        rows = np.array([scores.systems.index(name) for name in systems], dtype=np.int64)
+        rule = choose_rule(bounds, unjudged, "alike")
+        tests, pairs = withhold(tests, bounds, rows, answered, rule, test_pairs)
     dropped = tuple(name for name, column in zip(scores.queries, matrix.T, strict=True) if np.isnan(column).any())
-    return Comparison(systems, chosen, complete, tests, dropped)
+    return Comparison(systems, chosen, of_units(complete), tests, dropped, pairs)
 
 
 def _unit_means(scores: Floats, queries: list[str], unit_of: Mapping[str, str]) -> Floats:

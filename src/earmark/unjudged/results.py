@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -143,6 +144,12 @@ class Unjudged:
     worth: Floats
     judged: Ints
     reach: Ints
+
+    @cached_property
+    def only_relevant(self) -> bool:
+        """Whether the judgments are a list of relevant documents: binary, and none says that one is not."""
+        gain = self.truth.gain
+        return self.truth.scale.top == 1 and not self.truth.scale.continuous and bool(np.all(gain == 1.0))
 
     @classmethod
     def gather(
