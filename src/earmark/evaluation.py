@@ -153,6 +153,31 @@ class Scores(Display):
             }
         )
 
+    def means_with_bounds(self) -> pl.DataFrame:
+        """The rows of :meth:`means` with what unjudged documents could change.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``unjudged`` is the share of a system's results that nobody judged, by rank weight, ``value_low`` and
+            ``value_high`` are bounds of its score whatever the gains of unjudged documents are; null where none are known.
+        """
+        share, low, high = (np.zeros(self.mean_values.shape), *(self.mean_values.copy() for _ in range(2)))
+        for place, measure in enumerate(self.measures):
+            bounds = self.bounds(measure)
+            if bounds is None:
+                continue
+            share[place] = bounds.share
+            if bounds.are_known and measure.is_mean:
+                low[place], high[place] = (measure.over_queries(part) for part in bounds.scores)
+            else:
+                low[place] = high[place] = np.nan
+        return self.means().with_columns(
+            unjudged=share.T.reshape(-1),
+            value_low=pl.Series(low.T.reshape(-1)).fill_nan(None),
+            value_high=pl.Series(high.T.reshape(-1)).fill_nan(None),
+        )
+
     def per_query(self) -> pl.DataFrame:
         """One row per system, query and measure: ``system``, ``query``, ``measure``, ``value``."""
         measures, systems, queries = self.values.shape

@@ -80,9 +80,7 @@ def score_lists(
     if 2 * places.size < len(truth.queries):
         # What is known about other queries would only be carried along.
         less = truth.restricted(places)
-        part = score_lists(
-            runs, less, measures, collection_size=collection_size, workers=workers, judgments=judgments
-        )
+        part = score_lists(runs, less, measures, collection_size=collection_size, workers=workers, judgments=judgments)
         return replace(part, query=places[part.query])
     lists = match(runs, truth, collection_size=collection_size)
     system, starts, unknown = runs.list_system, runs.offsets[:-1], np.flatnonzero(lists.query < 0)

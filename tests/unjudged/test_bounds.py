@@ -15,18 +15,42 @@ from earmark.measures.base import registered
 LEVELS = (0.0, 1.0, 2.0)
 DOCUMENTS = "abcdef"
 SYSTEMS = ("one", "two", "three")
-SUMS = ("CG@3", "AG@3", "DCG@3", "DCG(gain=exp)@3", "nDCG(ideal=scale)@3", "RBP(p=0.8)", "RBP(p=0.8,rel=2)", "P@3", "hits@3")
+SUMS = (
+    "CG@3",
+    "AG@3",
+    "DCG@3",
+    "DCG(gain=exp)@3",
+    "nDCG(ideal=scale)@3",
+    "RBP(p=0.8)",
+    "RBP(p=0.8,rel=2)",
+    "P@3",
+    "hits@3",
+)
 RATIOS = ("nDCG@3", "nDCG", "nDCG(gain=exp)@4", "R@3", "R(rel=2)@3")
 FIRSTS = ("RR@3", "RR", "Success@2", "RR(rel=2)")
 HIGHEST = ("AP", "AP@3", "AP(rel=2)", "ERR@3", "ERR")
-RANGES = ("Q", "Q@3", "Rprec", "F@3", "nRBP(p=0.8)@3", "nDCG(ideal=pool)@3", "Compat(p=0.9)@3", "P", "AP(over=retrieved)")
+RANGES = (
+    "Q",
+    "Q@3",
+    "Rprec",
+    "F@3",
+    "nRBP(p=0.8)@3",
+    "nDCG(ideal=pool)@3",
+    "Compat(p=0.9)@3",
+    "P",
+    "AP(over=retrieved)",
+)
 
 
 def drawn_case(seed: int) -> tuple[earmark.Runs, dict[str, float], list[str]]:
     """Draw three lists of up to four of six documents, and the gains of some of these."""
     rng = np.random.default_rng(seed)
     lists = {
-        system: {"q": {name: float(-place) for place, name in enumerate(rng.permutation(list(DOCUMENTS))[: rng.integers(1, 5)])}}
+        system: {
+            "q": {
+                name: float(-place) for place, name in enumerate(rng.permutation(list(DOCUMENTS))[: rng.integers(1, 5)])
+            }
+        }
         for system in SYSTEMS
     }
     judged = rng.permutation(list(DOCUMENTS))[: rng.integers(2, 6)]
@@ -85,7 +109,17 @@ def test_every_measure_has_bounds_that_hold_or_none() -> None:
     runs, gains, unjudged = drawn_case(3)
     for name, kind in registered().items():
         measure = earmark.parse(f"{name}@3" if kind.cutoff_required else name)
-        if not measure.is_mean or name in ("ROCarea", "accuracy", "specificity", "NPV", "fallout", "TN", "ADR", "DR", "ADRinv"):
+        if not measure.is_mean or name in (
+            "ROCarea",
+            "accuracy",
+            "specificity",
+            "NPV",
+            "fallout",
+            "TN",
+            "ADR",
+            "DR",
+            "ADRinv",
+        ):
             continue
         bounds = scored(runs, gains, str(measure)).bounds()
         if bounds is None or not bounds.are_known:

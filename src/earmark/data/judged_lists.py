@@ -66,6 +66,9 @@ class JudgedLists:
     @cached_property
     def gain(self) -> Floats:
         """The gain of every hit, shape (..., hits); 0 where it was not judged."""
+        return self._known_gain()
+
+    def _known_gain(self) -> Floats:
         gain = np.maximum(self.truth.gain, 0.0)
         return np.where(self.row >= 0, gain[..., self.row], 0.0) if gain.shape[-1] else np.zeros(self.row.size)
 
@@ -106,7 +109,7 @@ class FilledLists(JudgedLists):
     @cached_property
     def gain(self) -> Floats:
         """The gain of every hit, shape (hits,)."""
-        return np.where(self.unjudged, self.truth.scale.top, JudgedLists.gain.func(self))
+        return np.where(self.unjudged, self.truth.scale.top, self._known_gain())
 
 
 def match(runs: Runs, truth: GroundTruth, *, collection_size: int | None = None) -> JudgedLists:

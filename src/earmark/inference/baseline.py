@@ -32,7 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -272,8 +271,10 @@ def compare_with_baseline(
         (p_worse <= level)[order],
     )
     if bounds is not None and rule != "zero" and bounds.measure.needs_all_judged and check.worse.any():
-        again = partial(compare_with_baseline, baseline=baseline, margin=margin, alpha=alpha, among=among, **how)
-        check = _withhold(check, scores, bounds, rule, lambda other: again(other, measure=measure, unjudged="zero").check)
+        same = {"margin": margin, "alpha": alpha, "among": among, "unjudged": "zero", **how}
+        check = _withhold(
+            check, scores, bounds, rule, lambda other: compare_with_baseline(other, baseline, measure, **same).check
+        )
     return BaselineComparison(found, check, _baseline_rows(found, check, p_adjusted[order], alpha))
 
 

@@ -104,9 +104,12 @@ def withhold(
             undecided = doubtful & ~_withstands(tests, bounds, systems, queries, doubtful, low, high, test)
         else:
             undecided = doubtful
-    nothing = np.full(tests.a.size, np.nan)
-    known = bounds.are_known
-    least, most = (low.mean(axis=1), high.mean(axis=1)) if known else (nothing, nothing)
+    # Changes are added to the difference, so that it is the same to the last bit where there are none.
+    values = bounds.values[:, queries]
+    means = values.mean(axis=1)
+    least, most = ((means[a] - means[b]) + (part - (values[a] - values[b])).mean(axis=1) for part in (low, high))
+    if not bounds.are_known:
+        least, most = np.full(a.size, np.nan), np.full(a.size, np.nan)
     pairs = UnjudgedPairs(rule, share, least, most, undecided)
     if not undecided.any():
         return tests, pairs

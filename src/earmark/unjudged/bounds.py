@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.measures import Measure
@@ -56,14 +57,14 @@ class Bounds:
         within = self._within
         of_system = self.unjudged.system[within]
         gone = np.bincount(of_system, weights[self.unjudged.rank[within] - 1], minlength=total.size)
-        return np.divide(gone, total, out=np.zeros(total.size), where=total > 0)
+        return np.asarray(np.divide(gone, total, out=np.zeros(total.size), where=total > 0))
 
     @cached_property
     def worth_of_judged(self) -> Floats:
         """What a judged result of every system is worth on average, 1 for top gain; 1 without any; shape (systems,)."""
         worth = self.unjudged.worth[self.place].sum(axis=1)
         judged = self.unjudged.judged[self.place].sum(axis=1)
-        return np.divide(worth, judged, out=np.ones(worth.size), where=judged > 0)
+        return np.asarray(np.divide(worth, judged, out=np.ones(worth.size), where=judged > 0))
 
     @cached_property
     def scores(self) -> tuple[Floats, Floats]:
@@ -79,6 +80,23 @@ class Bounds:
         They then go as far towards their greatest value as a judged result goes towards top gain on average.
         """
         return np.asarray(self.values + self.worth_of_judged[:, None] * (self.scores[1] - self.values))
+
+    def documents(self, systems: Ints) -> pl.DataFrame:
+        """Return what nobody judged in the lists of some systems: ``query``, ``document``, those of most weight first."""
+        results = np.flatnonzero(self._within & np.isin(self.unjudged.system, systems))
+        frame = pl.DataFrame(
+            {
+                "query": pl.Series(self.unjudged.truth.queries, dtype=pl.String).gather(self.unjudged.query[results]),
+                "document": self.unjudged.document.gather(results),
+                "weight": self._rank_weights[self.unjudged.rank[results] - 1],
+            }
+        )
+        summed = frame.group_by("query", "document").agg(pl.col("weight").sum())
+        return (
+            summed.filter(pl.col("weight") > 0)
+            .sort("weight", "query", "document", descending=[True, False, False])
+            .drop("weight")
+        )
 
     def differences(self, a: Ints, b: Ints) -> tuple[Floats, Floats]:
         """Return the least and the greatest score of `a` minus that of `b`, shape (pairs, queries) each.

@@ -65,7 +65,7 @@ def most_of_ratios(
     start = float(steps @ best[counts])
     ratio, rows = difference.astype(np.float64), np.arange(pairs)
     for _ in range(_MOST_STEPS):
-        above, below = ratio_start(difference, start)
+        above, below = difference * start, np.full(pairs, start)
         for step, more in zip(steps, added, strict=True):
             chosen = np.argmax(summed - ratio[:, None] * more, axis=1)
             above = above + step * summed[rows, chosen]
@@ -76,11 +76,6 @@ def most_of_ratios(
             break
         ratio = again
     return ratio
-
-
-def ratio_start(difference: Floats, start: float) -> tuple[Floats, Floats]:
-    """Return numerators and denominators of ratios before anything is added."""
-    return difference * start, np.full(difference.shape, start)
 
 
 def most_of_firsts(first: Floats, second: Floats, of_first: Floats, of_second: Floats) -> Floats:
@@ -94,4 +89,4 @@ def most_of_firsts(first: Floats, second: Floats, of_first: Floats, of_second: F
         The scores that a document alone would give them, 0 where they do not have it.
     """
     chances = np.maximum(first[:, None], of_first) - np.maximum(second[:, None], of_second)
-    return np.maximum(first - second, chances.max(axis=1, initial=-np.inf))
+    return np.asarray(np.maximum(first - second, chances.max(axis=1, initial=-np.inf)))

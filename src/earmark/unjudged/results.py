@@ -57,9 +57,7 @@ class UnjudgedResults:
     reach: Ints
 
 
-def collect(
-    lists: JudgedLists, measures: Sequence[Measure], documents: pl.Series, starts: Ints
-) -> UnjudgedResults:
+def collect(lists: JudgedLists, measures: Sequence[Measure], documents: pl.Series, starts: Ints) -> UnjudgedResults:
     """Find what nobody judged in lists whose documents stand in a series, each from its start on."""
     depth = max((depth_of(measure) for measure in measures), default=0)
     reach = np.minimum(lists.length, depth)
@@ -181,5 +179,14 @@ class Unjudged:
         highest, worth, judged = filled
         number = running - running[first] if key.size else running
         return cls(
-            truth, of_system[order], of_query, rank[order], number, documents.gather(order), highest, worth, judged, reach
+            truth,
+            of_system[order],
+            of_query,
+            rank[order],
+            number,
+            documents.gather(order),
+            highest,
+            worth,
+            judged,
+            reach,
         )
