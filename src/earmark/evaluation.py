@@ -37,6 +37,8 @@ from earmark.list_scores import ListScores, score_empty_lists, score_lists
 from earmark.measures import Measure, parse_all
 from earmark.measures.curves import CurveName, Curves, draw_curves
 from earmark.measures.relevance import relevant_of_query
+from earmark.unjudged.bounds import Bounds
+from earmark.unjudged.results import Unjudged
 from earmark.wording import counted, listed
 
 Missing = Literal["zero", "drop"]
@@ -70,6 +72,8 @@ class Scores(Display):
         Documents of cliques that are a query in no run, and therefore do not count as one.
     units : QueryUnits, optional
         Which queries belong together: the versions of a work, where the truth is cliques.
+    unjudged_results : Unjudged or None
+        What nobody judged, where scores are by judgments; cliques and groups say of every document what it is.
     """
 
     systems: tuple[str, ...]
@@ -83,6 +87,21 @@ class Scores(Display):
     short_lists: tuple[int, int] = (0, 0)
     not_asked: tuple[str, ...] = ()
     units: QueryUnits | None = None
+    unjudged_results: Unjudged | None = None
+
+    def bounds(self, measure: str | Measure | None = None) -> Bounds | None:
+        """Return what unjudged documents could change by a measure, the first when omitted; None where all are known."""
+        wanted = self.measures[0] if measure is None else parse_all([measure])[0]
+        values = self.of(wanted)
+        if self.unjudged_results is None:
+            return None
+        return Bounds(self.unjudged_results, wanted, self.measures.index(wanted), values)
+
+    def with_values(self, measure: Measure, values: Floats) -> Scores:
+        """Return the scores with others by one measure, as if everything were judged."""
+        whole = self.values.copy()
+        whole[self.measures.index(measure)] = values
+        return replace(self, values=whole, unjudged_results=None)
 
     @cached_property
     def mean_values(self) -> Floats:
@@ -136,6 +155,31 @@ class Scores(Display):
                 "measure": [str(measure) for measure in self.measures] * shape[0],
                 "value": self.mean_values.T.reshape(-1),
             }
+        )
+
+    def means_with_bounds(self) -> pl.DataFrame:
+        """The rows of :meth:`means` with what unjudged documents could change.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``unjudged`` is the share of a system's results that nobody judged, by rank weight, ``value_low`` and
+            ``value_high`` are bounds of its score whatever the gains of unjudged documents are; null where none are known.
+        """
+        share, low, high = (np.zeros(self.mean_values.shape), *(self.mean_values.copy() for _ in range(2)))
+        for place, measure in enumerate(self.measures):
+            bounds = self.bounds(measure)
+            if bounds is None:
+                continue
+            share[place] = bounds.share
+            if bounds.are_known and measure.is_mean:
+                low[place], high[place] = (measure.over_queries(part) for part in bounds.scores)
+            else:
+                low[place] = high[place] = np.nan
+        return self.means().with_columns(
+            unjudged=share.T.reshape(-1),
+            value_low=pl.Series(low.T.reshape(-1)).fill_nan(None),
+            value_high=pl.Series(high.T.reshape(-1)).fill_nan(None),
         )
 
     def per_query(self) -> pl.DataFrame:
@@ -261,7 +305,8 @@ def evaluate(
     wanted = wanted_measures(measures, missing)
     truth = ground_truth(known, aggregation=aggregation, asked=runs.queries)
     check_truth(truth, wanted)
-    part = score_lists(runs, truth, wanted, collection_size=collection_size, workers=2)
+    by_judgments = isinstance(known, Judgments)
+    part = score_lists(runs, truth, wanted, collection_size=collection_size, workers=2, judgments=by_judgments)
     return gather_scores(
         [part],
         [runs.systems],
@@ -337,6 +382,11 @@ def gather_scores(
     queries = np.array(truth.queries, dtype=object)
     answered = sort_ids({name for part in parts for name in part.queries})
     cutoffs = {None, *(measure.cutoff for measure in measures)}
+    unjudged = [part.unjudged for part in parts if part.unjudged is not None]
+    places = [
+        np.array([index[name] for name in own], dtype=np.int64)[part.system]
+        for part, own in zip(parts, names, strict=True)
+    ]
     return Scores(
         systems,
         truth.queries,
@@ -350,6 +400,7 @@ def gather_scores(
         (sum(part.short for part in parts), int(np.sum(~absent))),
         not_asked,
         units,
+        Unjudged.gather(unjudged, places, [part.query for part in parts], truth, values.shape) if unjudged else None,
     )
 
 

@@ -83,6 +83,7 @@ class _Scorer:
     measures: Sequence[Measure]
     collection_size: int | None
     order: Order
+    judgments: bool
 
     def score(self, columns: RunColumns) -> ListScores | BadRow:
         """Score the lists of some rows, or return what is wrong with them."""
@@ -90,7 +91,8 @@ class _Scorer:
             runs = columns.build(self.order)
         except BadRow as bad:
             return bad
-        return score_lists(runs, self.truth, self.measures, collection_size=self.collection_size)
+        size = self.collection_size
+        return score_lists(runs, self.truth, self.measures, collection_size=size, judgments=self.judgments)
 
 
 def _are_small(files: Sequence[Path], limits: Limits) -> bool:
@@ -152,7 +154,7 @@ def evaluate_files(
     asked = _queries(sources) if isinstance(known, Cliques) else None
     truth = ground_truth(known, aggregation=aggregation, asked=asked)
     check_truth(truth, wanted)
-    scorer = _Scorer(truth, wanted, collection_size, order)
+    scorer = _Scorer(truth, wanted, collection_size, order, isinstance(known, Judgments))
     files = _score_sorted(sources, scorer, limits)
     for place, source in enumerate(sources):
         if files[place].is_scattered:

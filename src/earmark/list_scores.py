@@ -19,6 +19,7 @@ from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.runs import Runs
 from earmark.measures import Measure
 from earmark.measures.relevance import relevant_of_query
+from earmark.unjudged.results import UnjudgedResults, collect
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class ListScores:
         Lists of queries about which nothing is known: whose they are, and their queries.
     first_document : str or None
         The first document of the first list.
+    unjudged : UnjudgedResults or None
+        What nobody judged, where lists were scored by judgments.
     """
 
     systems: tuple[str, ...]
@@ -60,6 +63,7 @@ class ListScores:
     longest: int
     unknown: tuple[tuple[int, str], ...]
     first_document: str | None
+    unjudged: UnjudgedResults | None = None
 
 
 def score_lists(
@@ -69,20 +73,22 @@ def score_lists(
     *,
     collection_size: int | None = None,
     workers: int = 1,
+    judgments: bool = False,
 ) -> ListScores:
-    """Score all lists whose queries are known."""
+    """Score all lists whose queries are known, and collect what nobody judged if the truth is one of judgments."""
     places = np.unique([truth.query_index[name] for name in runs.queries if name in truth.query_index]).astype(np.int64)
     if 2 * places.size < len(truth.queries):
         # What is known about other queries would only be carried along.
-        part = score_lists(runs, truth.restricted(places), measures, collection_size=collection_size, workers=workers)
+        less = truth.restricted(places)
+        part = score_lists(runs, less, measures, collection_size=collection_size, workers=workers, judgments=judgments)
         return replace(part, query=places[part.query])
     lists = match(runs, truth, collection_size=collection_size)
-    system, unknown = runs.list_system, np.flatnonzero(lists.query < 0)
+    system, starts, unknown = runs.list_system, runs.offsets[:-1], np.flatnonzero(lists.query < 0)
     if unknown.size:
         known = lists.query >= 0
         # Lists of unknown queries have no hits, so dropping them leaves the hits as they are.
         hits = Segments.from_counts(lists.hits.counts[known])
-        system = system[known]
+        system, starts = system[known], starts[known]
         lists = JudgedLists(
             truth, lists.query[known], lists.length[known], hits, lists.rank, lists.row, lists.collection_size
         )
@@ -100,6 +106,7 @@ def score_lists(
         lists.longest,
         tuple((int(runs.list_system[one]), runs.queries[runs.list_query[one]]) for one in unknown),
         runs.documents[0] if len(runs) else None,
+        collect(lists, measures, runs.documents, starts) if judgments else None,
     )
 
 

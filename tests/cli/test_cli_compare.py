@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from called import Cli, Files
 
+import earmark
 from earmark.cli import compare as compare_command
 from earmark.data.readers import read_judgments, read_runs
+from earmark.data.writers import write_judgments, write_runs
 from earmark.evaluation import evaluate
 from earmark.inference.multiple_comparisons import CorrectionName
 from earmark.inference.significance import TestName, compare_scores
@@ -272,3 +274,14 @@ def test_a_table_of_curves_is_thinned_and_says_so(cli: Cli, files: Files) -> Non
     assert said.out.splitlines()[0] == "recall against fallout"
     area = next(line.split() for line in said.out.splitlines() if line.strip().startswith("area"))
     assert [float(cell) for cell in area[1:]] == sorted((float(cell) for cell in area[1:]), reverse=True)
+
+
+def test_p_values_that_are_drawn_say_how_exact_they_are(cli: Cli, tmp_path: Path) -> None:
+    made = earmark.synthetic_collection(np.random.default_rng(2), systems=5, queries=20, documents=90)
+    runs, judgments = tmp_path / "runs.tsv", tmp_path / "judgments.tsv"
+    write_runs(made.runs, runs)
+    write_judgments(made.judgments, judgments)
+    said = cli("compare", runs, "-j", judgments, "-m", "AG@5", "--test", "bootstrap", "--resamples", 1000)
+    assert "p-values are drawn, from 1,000 resamples: their Monte Carlo standard error, after the" in said.err
+    exact = cli("compare", runs, "-j", judgments, "-m", "AG@5", "--test", "t")
+    assert "Monte Carlo" not in exact.err

@@ -172,7 +172,7 @@ def test_the_version(cli: Cli) -> None:
         (("evaluate", "x", "-j"), "requires an argument"),
         (("--colour",), "No such option: --colour (try 'earmark --help')"),
         (("evaluate", "x", "--format", "xml"), "'xml' is not one of 'table', 'jsonl', 'csv'"),
-        (("evaluate", "x", "--encoding", "klingon"), "there is no encoding 'klingon'"),
+        (("evaluate", "x", "--encoding", "klingon"), "there is no encoding of text 'klingon'"),
         (("evaluate", "x"), "say what is known about the documents: --judgments, --cliques or --groups"),
         (
             ("evaluate", "x", "-j", "y", "--groups", "z"),

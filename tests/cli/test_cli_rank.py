@@ -140,7 +140,7 @@ def test_by_default_past_collections_speak_where_nothing_is_judged(cli: Cli, fil
     assert f"nothing is judged: predictions are those of the prior '{prior}'" in said.err
     assert "every order is as likely" not in said.err
     # What nobody else retrieves is seldom good, but that decides nothing.
-    assert [row["system"] for row in of_kind(said.rows, "system")] == ["good", "fair", "poor"]
+    assert [row["system"] for row in of_kind(said.rows, "system")] == ["fair", "good", "poor"]
     assert all(0.5 < row["confidence"] < 0.95 for row in of_kind(said.rows, "pair"))
     few = files.folder / "few.tsv"
     few.write_text("q1\ta\t2\n")
@@ -738,9 +738,7 @@ def test_two_assessors_who_agree_on_everything(cli: Cli, command: str, tmp_path:
     assert said.rows
 
 
-def test_arithmetic_that_fails_is_an_error_like_others(
-    cli: Cli, files: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arithmetic_that_fails_is_an_error_like_others(cli: Cli, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     def singular(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("Singular matrix")
 
@@ -750,3 +748,21 @@ def test_arithmetic_that_fails_is_an_error_like_others(
     assert "the predictor hierarchical cannot compute beliefs" in refused.err
     assert "Singular matrix" in refused.err
     assert "Traceback" not in refused.err
+
+
+def test_one_system_has_no_differences_to_be_probable(cli: Cli, files: Files) -> None:
+    lines = files.runs.read_text().splitlines(keepends=True)
+    files.runs.write_text("".join(line for line in lines if line.startswith("good")))
+    for shape in ("jsonl", "table"):
+        said = cli("rank", files.runs, "-j", files.judgments, "-m", "AG@2", "--by", 0.1, "--format", shape)
+        assert said.code == 0, said.err
+        assert "good" in said.out
+
+
+def test_confidences_that_are_drawn_say_how_exact_they_are(cli: Cli, files: Files) -> None:
+    few = cli("rank", files.runs, "-m", "RR", "--predictor", "uniform", "--samples", 50)
+    assert "scores by RR are drawn: the Monte Carlo standard error of a confidence is up to 0.0" in few.err
+    many = cli("rank", files.runs, "-m", "RR", "--predictor", "uniform", "--samples", 20_000)
+    assert "Monte Carlo" not in many.err
+    exact = cli("rank", files.runs, "-m", "AG@3", "--predictor", "uniform", "--samples", 50)
+    assert "Monte Carlo" not in exact.err

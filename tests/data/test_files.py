@@ -79,7 +79,7 @@ def test_unknown_encodings(tmp_path):
         lambda name: decode(b"", name, path),
         lambda name: to_utf8(b"", name, path),
     ):
-        for name in ("klingon", "hex"):
+        for name in ("klingon", "hex", "undefined", "punycode", "idna"):
             with pytest.raises(InputError, match=rf"x\.txt: expected a known encoding, got '{name}'"):
                 read(name)
 

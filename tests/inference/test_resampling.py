@@ -28,9 +28,23 @@ def test_sign_flips_tend_to_the_full_enumeration(step):
     pairs = paired_differences(scores)
     exact = all_sign_flips(np.rint(pairs.values * step))
     n_resamples = 40_000
-    ours = sign_flip_p_values(pairs.values, n_resamples=n_resamples, rng=rng, resolution=pairs.resolution)
+    # More queries without a difference change no p-value, but make more assignments of signs than are drawn.
+    values = np.hstack([pairs.values, np.zeros((len(pairs.values), 8))])
+    ours = sign_flip_p_values(values, n_resamples=n_resamples, rng=rng, resolution=pairs.resolution / 2)
     np.testing.assert_allclose(ours, exact, atol=4.5 * 0.5 / np.sqrt(n_resamples))
     assert exact.min() < 0.5  # not all of them trivial
+
+
+def test_few_queries_have_exact_p_values_that_do_not_depend_on_the_order_of_queries():
+    scores = np.random.default_rng(4).integers(0, 10, size=(4, 9)) / 10
+    pairs = paired_differences(scores)
+    exact = all_sign_flips(np.rint(pairs.values * 10))
+    for seed in (0, 1):
+        order = np.random.default_rng(seed).permutation(9)
+        ours = sign_flip_p_values(
+            pairs.values[:, order], n_resamples=2**9, rng=np.random.default_rng(seed), resolution=pairs.resolution
+        )
+        assert ours.tolist() == exact.tolist()
 
 
 def test_sign_flip_p_value_is_never_zero_and_is_one_without_differences():

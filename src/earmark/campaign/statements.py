@@ -21,6 +21,7 @@ from earmark.campaign.forecast import EVEN, Forecast, PairForecast
 from earmark.campaign.verdict import Inference
 from earmark.inference.confidence import Ranking
 from earmark.inference.headline import headline, how_decided, may_be_best
+from earmark.inference.monte_carlo_error import say_confidence_error
 from earmark.wording import counted, percent, sure
 
 Kind = Literal["decided", "open", "equal"]
@@ -85,7 +86,7 @@ def notes(campaign: Campaign) -> list[str]:
         told.append(INDEPENDENT)
     if campaign.problem.inference.distribution == "t" and ranking.estimates.scores.df is not None:
         told.append("--distribution t changes nothing: these estimates have degrees of freedom of their own")
-    return list(dict.fromkeys([*told, *ranking.notes()[1:]]))
+    return list(dict.fromkeys([*told, *say_confidence_error(ranking), *ranking.notes()[1:]]))
 
 
 def basis(campaign: Campaign) -> str:

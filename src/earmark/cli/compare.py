@@ -25,6 +25,8 @@ from earmark.cli.evaluate import header
 from earmark.cli.keeping import Keeping
 from earmark.cli.options import CHECKING, KNOWN, MOST_DRAWS, Checking, Inputs, Scoring, Seed, Truth
 from earmark.cli.output import Column, Output, PaperOutput, equals_p, number, p_value
+from earmark.cli.unjudged_words import advise, say_bounds, say_unjudged
+from earmark.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,10 +37,11 @@ if TYPE_CHECKING:
 
 TestName = Literal["friedman-tukey", "t", "wilcoxon", "permutation", "bootstrap"]
 CorrectionName = Literal["holm", "bh", "none"]
+UnjudgedRule = Literal["any", "alike", "zero"]
 _TESTING = "How systems are tested"
 # Up to six systems.
 _FEW_PAIRS = 15
-_STYLES = {">": "bold green", "<": "red", "·": "dim", " ": ""}
+_STYLES = {">": "bold green", "<": "red", "·": "dim", "?": "yellow", " ": ""}
 _EFFECTS = {"dominance": "domi-\nnance", "cohens-dz": "Cohen's\nd", "rank-biserial": "rank-\nbiserial"}
 _CORRECTIONS = {
     "holm": ", Holm's correction",
@@ -71,6 +74,7 @@ def compare(
     metadata: Annotated[Path | None, option("FILE", panel=KNOWN, rare=True)] = None,
     seed: Seed = 0,
     margin: Annotated[float, option("D", panel=CHECKING, min=0.0)] = 0.0,
+    unjudged: Annotated[UnjudgedRule | None, option("RULE", panel=_TESTING)] = None,
     pairs: Annotated[bool, option()] = False,
     correlations: Annotated[bool, option()] = False,
 ) -> None:
@@ -79,7 +83,11 @@ def compare(
     A table shows the ranking, letters for groups of systems that do not differ, and a matrix of all pairs. As jsonl or
     csv every pair is a row, the better system as a, with the difference a minus b.
 
-    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
+    A difference that documents without a judgment could turn is no verdict: rows say so, and --fail-if-worse ends with
+    exit code 2 and names the documents to judge.
+
+    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input or a check that unjudged documents could turn,
+    130 interrupted.
 
     Parameters
     ----------
@@ -103,6 +111,11 @@ def compare(
         A table about documents, for --unit where queries are documents.
     margin
         By how much a system may be worse than the baseline: a difference of scores that does not matter.
+    unjudged
+        With which values of the documents that nobody judged, among the first 100 ranks and within the cutoff, a
+        significant difference has to remain one. any: whatever they are. alike: if they are as good as the judged ones
+        of their system. zero: they are not relevant, as trec_eval takes them. When omitted, any with --baseline and
+        alike otherwise; zero where no judgment says that a document is not relevant.
     pairs
         List the pairs in a table too, however many there are.
     correlations
@@ -124,6 +137,7 @@ def compare(
     from earmark.evaluation import name_some
     from earmark.inference import comparison as between
     from earmark.inference.baseline import compare_with_baseline
+    from earmark.inference.monte_carlo_error import say_p_value_error
 
     _check_options(context, checking, correction, correlations=correlations)
     scores = load_scores(out, inputs, truth, scoring, most=None if correlations else 1)
@@ -140,6 +154,7 @@ def compare(
     if test not in ("permutation", "bootstrap") and resamples is not None:
         out.note(f"--resamples has no effect: the {test} test does not draw at random")
     how: dict[str, Any] = {"test": test, "alpha": alpha, "n_resamples": resamples, "seed": seed}
+    how |= {"unjudged": unjudged}
     if unit is not None:
         how["unit_of"] = units_named(unit, metadata=metadata, encoding=inputs.encoding) or EACH_QUERY
     beside: list[BaselineComparison] = []
@@ -155,6 +170,8 @@ def compare(
     if comparisons[0].dropped:
         dropped = name_some(comparisons[0].dropped, "query", "queries")
         out.note(f"systems are compared on the queries that all of them answered, without {dropped}")
+    for note in (*say_p_value_error([one.tests for one in comparisons]), *say_unjudged(scores, comparisons, unjudged)):
+        out.note(note)
     frames = [one.pairs(others=pairs) for one in beside] or [one.pairs() for one in comparisons]
     keeping.keep(context, out, *frames, scores=scores.means(), checks=tuple(one.check for one in beside))
     if not out.for_people:
@@ -167,7 +184,8 @@ def compare(
             _show_comparison(comparison, out, beside[number] if beside else None, list_pairs=pairs)
         if len(scores.measures) > 1:
             _print_correlations(between.correlate(scores), out)
-    checking.conclude(*(one.check for one in beside))
+    checks = [one.check for one in beside]
+    checking.conclude(*checks, advice=advise(context, scores, checks))
 
 
 def _check_options(
@@ -242,11 +260,12 @@ def _show_comparison(
     if tests.test == "friedman-tukey":
         keys.append(Column("mean\nrank", [number(tests.ranked_by[i], digits=2) for i in order]))
     keys.append(Column("groups", _letters(tests), numeric=False))
-    cells = _symbols(tests)
+    cells = _symbols(comparison)
     room = out.width - sum(column.width + 2 for column in keys)
     matrix = _matrix(cells, room)
     out.show_columns(keys, [] if matrix is None else [matrix], title=_title(comparison))
-    out.show(_caption(matrix is not None, tests), "")
+    is_open = comparison.unjudged is not None and bool(comparison.unjudged.undecided.any())
+    out.show(_caption(matrix is not None, tests, is_open=is_open), "")
     if beside is not None:
         _show_pairs(tests, beside.pairs(others=list_pairs), out)
     elif list_pairs or tests.a.size <= _FEW_PAIRS:
@@ -271,12 +290,14 @@ def _title(comparison: Comparison) -> str:
     )
 
 
-def _caption(with_matrix: bool, tests: PairwiseTests) -> Text:
+def _caption(with_matrix: bool, tests: PairwiseTests, *, is_open: bool) -> Text:
     lines = ["Systems that share a letter do not differ significantly."]
     if tests.test == "friedman-tukey":
         lines.append("Mean rank over queries: a system that is the best for every query has 1.")
     if with_matrix:
         lines.append("> better, < worse than the system of that column; · no significant difference.")
+        if is_open:
+            lines.append("? a significant difference that unjudged documents could turn.")
     else:
         lines.append(f"The matrix of {tests.order.size:,} systems is too wide for this terminal: see --format csv.")
     return Text("\n".join(lines), style="dim")
@@ -298,17 +319,20 @@ def _letters(tests: PairwiseTests) -> list[str]:
     ]
 
 
-def _symbols(tests: PairwiseTests) -> list[list[str]]:
+def _symbols(comparison: Comparison) -> list[list[str]]:
     """Return the matrix of symbols, best first in both directions."""
+    tests, pairs = comparison.tests, comparison.unjudged
+    undecided = [False] * tests.a.size if pairs is None else pairs.undecided.tolist()
     n = tests.order.size
     place = {system: position for position, system in enumerate(tests.order.tolist())}
     cells = [["·"] * n for _ in range(n)]
     for i in range(n):
         cells[i][i] = " "
-    for a, b, sure in zip(tests.a.tolist(), tests.b.tolist(), tests.significant.tolist(), strict=True):
-        if sure:
+    found = zip(tests.a.tolist(), tests.b.tolist(), tests.significant.tolist(), undecided, strict=True)
+    for a, b, sure, is_open in found:
+        if sure or is_open:
             above, below = sorted((place[a], place[b]))
-            cells[above][below], cells[below][above] = ">", "<"
+            cells[above][below], cells[below][above] = "><" if sure else "??"
     return cells
 
 
@@ -334,6 +358,10 @@ def _show_pairs(tests: PairwiseTests, pairs: pl.DataFrame, out: Output) -> None:
     columns = _pair_columns(tests, pairs)
     out.show_columns(columns[:2], columns[2:])
     said = ["* a significant difference"]
+    if pairs["undecided_by_unjudged"].any():
+        said.append("? unjudged documents could turn this")
+    if _is_touched(pairs.to_dicts()):
+        said.append("Unjudged: % of the results, by rank weight. Could be: bounds of a − b, whatever their gains are.")
     if "p_worse" in pairs.columns:
         said.append("! a is worse than the baseline b" + (" by more than the margin" if pairs["margin"][0] else ""))
     if tests.simultaneous:
@@ -353,7 +381,7 @@ def _pair_columns(tests: PairwiseTests, pairs: pl.DataFrame) -> list[Column]:
     if adjusted:
         values.append(Column("p", [p_value(row["p_value"]) for row in rows]))
     # The p-value that decides carries a star, and the others a blank in its place.
-    verdicts = [p_value(row["p_adjusted"]) + ("*" if row["significant"] else " ") for row in rows]
+    verdicts = [p_value(row["p_adjusted"]) + _mark(row) for row in rows]
     values.append(Column("adjusted\np" if adjusted else "p", verdicts))
     if "p_worse" in pairs.columns:
         margin = rows[0]["margin"]
@@ -361,4 +389,17 @@ def _pair_columns(tests: PairwiseTests, pairs: pl.DataFrame) -> list[Column]:
         values.append(Column(f"p worse\nby > {margin:g}" if margin else "p\nworse", cells))
     values.append(Column(_EFFECTS[tests.effect], [number(row["effect_size"], digits=2) for row in rows]))
     values.append(Column("wins/ties/\nlosses", [f"{row['wins']}/{row['ties']}/{row['losses']}" for row in rows]))
+    if _is_touched(rows):
+        shares = [f"{percent(row['unjudged_a'])} / {percent(row['unjudged_b'])}" for row in rows]
+        values.append(Column("unjudged\na / b", shares))
+        values.append(Column("could be", [say_bounds(row["difference_low"], row["difference_high"]) for row in rows]))
     return [*keys, *values]
+
+
+def _mark(row: dict[str, Any]) -> str:
+    return "*" if row["significant"] else "?" if row["undecided_by_unjudged"] else " "
+
+
+def _is_touched(rows: list[dict[str, Any]]) -> bool:
+    """Tell whether anything of any pair is unjudged."""
+    return any(row["unjudged_a"] or row["unjudged_b"] for row in rows)

@@ -12,7 +12,11 @@ from earmark.cli.command import option
 from earmark.cli.keeping import Keeping
 from earmark.cli.options import Inputs, Scoring, Truth
 from earmark.cli.output import Column, Output, ScoresOutput, number
-from earmark.wording import counted
+from earmark.cli.unjudged_words import say_bounds
+from earmark.wording import counted, percent
+
+# Of more, a table has no room for bounds.
+_FEW_MEASURES = 2
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +37,9 @@ def evaluate(
     """Score every system with every measure.
 
     Give the runs and one file that says which documents are good: judgments, cliques or ordered groups. The mean
-    over queries is the row whose query is called "all".
+    over queries is the row whose query is called "all". It says too how much of a system's results nobody judged, by
+    rank weight among the first 100 ranks and within the cutoff, and between which values the score lies whatever these
+    documents are worth.
 
     Parameters
     ----------
@@ -76,12 +82,16 @@ def evaluate(
 
 
 def score_rows(scores: Scores, *, per_query: bool) -> pl.DataFrame:
-    """Return ``system``, ``query``, ``measure``, ``value``: every query if asked for, then the means as query "all"."""
+    """Return ``system``, ``query``, ``measure``, ``value``: every query if asked for, then the means as query "all".
+
+    Means have ``unjudged``, ``value_low`` and ``value_high`` too, see :meth:`Scores.means_with_bounds`.
+    """
     import polars as pl
 
     columns = ["system", "query", "measure", "value"]
-    means = scores.means().with_columns(query=pl.lit("all")).select(columns)
-    return pl.concat([scores.per_query().select(columns), means]) if per_query else means
+    means = scores.means_with_bounds().with_columns(query=pl.lit("all"))
+    means = means.select(*columns, pl.exclude(columns))
+    return pl.concat([scores.per_query().select(columns), means], how="diagonal") if per_query else means
 
 
 def trec_eval_lines(scores: Scores, *, per_query: bool) -> Iterator[str]:
@@ -137,13 +147,22 @@ def header(name: str, *, higher_is_better: bool) -> str:
 
 def show_means(scores: Scores, out: Output) -> None:
     """Show the mean scores, best system first and best value in bold."""
+    import polars as pl
+
     table = scores.table()
+    bounds = scores.means_with_bounds()
     values = []
     for measure in scores.measures:
         column = table[str(measure)]
         best = column.max() if measure.higher_is_better else column.min()
         cells = [Text(number(value), style="bold" if value == best else "") for value in column]
         values.append(Column(header(str(measure), higher_is_better=measure.higher_is_better), cells))
+        of_measure = bounds.filter(pl.col("measure") == str(measure))
+        if measure.needs_all_judged and of_measure["unjudged"].max() and len(scores.measures) <= _FEW_MEASURES:
+            rows = {row["system"]: row for row in of_measure.to_dicts()}
+            ordered = [rows[name] for name in table["system"]]
+            values.append(Column("unjudged\n%", [percent(row["unjudged"]) for row in ordered]))
+            values.append(Column("could be", [say_bounds(row["value_low"], row["value_high"]) for row in ordered]))
     systems, queries = counted(len(scores.systems), "system"), counted(len(scores.queries), "query", "queries")
     out.show_columns(
         [Column("system", table["system"].to_list(), numeric=False)],

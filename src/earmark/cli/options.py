@@ -5,7 +5,6 @@ A group is a frozen dataclass; the section Parameters of its docstring is the he
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
 from dataclasses import dataclass, field, replace
@@ -41,15 +40,17 @@ CHECKING = "Checks against a baseline"
 
 # The exit code of a check that was asked for and failed; bad input has 2.
 CHECK_FAILED = 1
+# One that cannot be decided from these files has that of bad input.
+CHECK_UNDECIDED = 2
 MOST_DRAWS = 10_000_000
 """How often something is drawn at most; more draws tell nothing more."""
 
 
 def _check_encoding(name: str) -> str:
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        raise typer.BadParameter(f"there is no encoding '{name}'; try utf-8 or latin-1") from None
+    from earmark.data.files import is_text_encoding
+
+    if not is_text_encoding(name):
+        raise typer.BadParameter(f"there is no encoding of text '{name}'; try utf-8 or latin-1")
     return name
 
 
@@ -306,7 +307,8 @@ class Checking:
         Compare every system with this one: rows have the system as a and the baseline as b. --pairs adds the pairs of
         other systems.
     fail_if_worse
-        Exit with code 1 if a system is shown to be worse than the baseline by more than --margin.
+        Exit with code 1 if a system is shown to be worse than the baseline by more than --margin, and with code 2 if
+        documents that nobody judged could turn this.
     """
 
     panel: ClassVar[str] = CHECKING
@@ -318,12 +320,18 @@ class Checking:
         if self.fail_if_worse and self.baseline is None:
             raise ParameterError("--fail-if-worse compares with a baseline: name it with --baseline")
 
-    def conclude(self, *checks: BaselineCheck) -> None:
-        """End the command with exit code 1 if this was asked for and any check failed."""
-        failed = [check.sentence() for check in checks if not check.passed]
-        if self.fail_if_worse and failed:
+    def conclude(self, *checks: BaselineCheck, advice: str = "") -> None:
+        """End the command if this was asked for: with code 1 if a check failed, with 2 and advice if one is open."""
+        if not self.fail_if_worse:
+            return
+        failed = [check.sentence() for check in checks if check.worse.any()]
+        if failed:
             print(f"earmark: the check failed: {'; '.join(failed)}", file=sys.stderr)
             raise typer.Exit(CHECK_FAILED)
+        unsure = [check.sentence() for check in checks if check.open_systems]
+        if unsure:
+            print(f"earmark: the check cannot be decided: {'; '.join(unsure)}{advice}", file=sys.stderr)
+            raise typer.Exit(CHECK_UNDECIDED)
 
 
 @dataclass(frozen=True, kw_only=True)

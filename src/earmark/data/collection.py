@@ -1,7 +1,9 @@
 """Collection: what is being evaluated, with ids turned into consecutive integers once and for all.
 
 A collection holds the *items*, the (query, document) pairs that at least one system retrieved, sorted by query and then
-document, and who retrieved which of them at what rank as one sparse matrix of systems × items.
+document, and who retrieved which of them at what rank as one sparse matrix of systems × items. Systems are sorted by name
+too, so that whatever is computed or drawn from a collection depends on what the files say and never on the order in which
+they say it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from earmark.data.arrays import Ints
 from earmark.data.display import Display, DisplayTable, Summary, facts
 from earmark.data.judgments import Judgments
 from earmark.data.metadata import Metadata
-from earmark.data.runs import Runs
+from earmark.data.runs import Runs, sort_names
 from earmark.errors import ParameterError
 from earmark.wording import counted
 
@@ -33,7 +35,7 @@ class Collection(Display):
     Parameters
     ----------
     systems, queries, documents : tuple of str
-        Ids; everywhere else they are indices into these.
+        Ids, sorted; everywhere else they are indices into these.
     item_query, item_document : ndarray of int, shape (items,)
         The query and the document of every item; sorted by query, then document.
     result_system, result_item, result_rank : ndarray of int, shape (results,)
@@ -68,12 +70,14 @@ class Collection(Display):
         del names, document, kept
         items, item_of_result = _number(key)
         del key
-        system = runs.list_system[of]
+        systems = sort_names(runs.systems)
+        place = {name: index for index, name in enumerate(systems)}
+        system = np.array([place[name] for name in runs.systems], dtype=np.int64)[runs.list_system][of]
         del of
         # One key to sort by: systems one after the other, and the items of each.
         order = np.argsort(system * max(items.size, 1) + item_of_result, kind="stable")
         return cls(
-            runs.systems,
+            systems,
             runs.queries,
             tuple(unique),
             items // max(unique.len(), 1),

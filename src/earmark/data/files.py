@@ -48,6 +48,8 @@ _BLOCK_BYTES = 1 << 22
 # A file without line ends is no text, and its one line would fill the memory.
 _LONGEST_LINE = 1 << 28
 _WIDE = ("utf-16", "utf-32")
+# Encodings of the names of hosts, which are no lines of text.
+_OF_HOST_NAMES = ("idna", "punycode")
 
 
 @contextmanager
@@ -163,11 +165,17 @@ def _unpacked_size(data: bytes, limit: int) -> int:
 
 def codec_name(encoding: str, path: Path) -> str:
     """Return the name that all spellings of an encoding share; refuse one that is unknown or not for text."""
+    if not is_text_encoding(encoding):
+        raise InputError(expected="a known encoding", got=f"'{encoding}'", path=path)
+    return codecs.lookup(encoding).name
+
+
+def is_text_encoding(name: str) -> bool:
+    """Tell whether an encoding exists, is of text and not of bytes or host names, and takes letters there and back."""
     try:
-        "a".encode(encoding)
-        return codecs.lookup(encoding).name
-    except LookupError:
-        raise InputError(expected="a known encoding", got=f"'{encoding}'", path=path) from None
+        return "a\n".encode(name).decode(name) == "a\n" and codecs.lookup(name).name not in _OF_HOST_NAMES
+    except (LookupError, ValueError):
+        return False
 
 
 def decode(data: bytes, encoding: str, path: Path) -> str:

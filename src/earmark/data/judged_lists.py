@@ -6,7 +6,7 @@ gains. A list of a thousand documents of which ten are judged becomes ten number
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -66,6 +66,9 @@ class JudgedLists:
     @cached_property
     def gain(self) -> Floats:
         """The gain of every hit, shape (..., hits); 0 where it was not judged."""
+        return self._known_gain()
+
+    def _known_gain(self) -> Floats:
         gain = np.maximum(self.truth.gain, 0.0)
         return np.where(self.row >= 0, gain[..., self.row], 0.0) if gain.shape[-1] else np.zeros(self.row.size)
 
@@ -87,6 +90,26 @@ class JudgedLists:
     def with_gains(self, gain: Floats) -> JudgedLists:
         """Return the same lists with other gains, for example many samples of them."""
         return replace(self, truth=replace(self.truth, gain=gain))
+
+
+@dataclass(frozen=True, eq=False)
+class FilledLists(JudgedLists):
+    """Lists in which some documents that nobody judged stand among the hits, with the top gain.
+
+    What is counted over all documents of a query, such as how many are relevant, does not count them.
+
+    Parameters
+    ----------
+    unjudged : ndarray of bool, shape (hits,)
+        Which hits these are.
+    """
+
+    unjudged: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    @cached_property
+    def gain(self) -> Floats:
+        """The gain of every hit, shape (hits,)."""
+        return np.where(self.unjudged, self.truth.scale.top, self._known_gain())
 
 
 def match(runs: Runs, truth: GroundTruth, *, collection_size: int | None = None) -> JudgedLists:

@@ -7,6 +7,7 @@ of the lines. A document may stand in a list once, and so may a rank where the r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -404,3 +405,12 @@ def sort_ids(ids: Iterable[str]) -> tuple[str, ...]:
     listed = list(ids)
     numeric = all(name.isascii() and name.isdigit() for name in listed)
     return tuple(sorted(listed, key=lambda name: (int(name), name)) if numeric else sorted(listed))
+
+
+def sort_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Sort names as a person would, every number within them as a number: ``run-9`` comes before ``run-10``."""
+
+    def parts(name: str) -> list[tuple[str, int]]:
+        return [(text, int(digits or -1)) for text, digits in re.findall(r"([^0-9]*)([0-9]{0,18})", name)]
+
+    return tuple(sorted(names, key=lambda name: (parts(name), name)))

@@ -29,8 +29,8 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,10 @@ from earmark.inference.multiple_comparisons import holm
 from earmark.inference.one_sided_tests import MeanTest, below_zero, least_p_value
 from earmark.inference.paired_differences import round_to_multiples, score_resolution
 from earmark.inference.significance import PairwiseTests, TestName, enough_resamples
+from earmark.inference.unjudged_verdicts import UnjudgedRule, attacks, choose_rule
 from earmark.measures import Measure
 from earmark.registry import suggest
+from earmark.unjudged.bounds import Bounds
 from earmark.wording import listed
 
 # A doubt of exactly 1 - level counts, whatever the last bit of the subtraction says.
@@ -80,6 +82,8 @@ class BaselineCheck(Display):
         What the test counts as independent of each other.
     units : int
         How many of them there are.
+    undecided : ndarray of bool, shape (systems,), optional
+        Which systems the test finds to be worse though unjudged documents could turn this; they are not worse.
     """
 
     baseline: str
@@ -93,20 +97,31 @@ class BaselineCheck(Display):
     test: MeanTest | None = None
     unit: str = EACH_QUERY
     units: int = 0
+    undecided: Bools | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether no system is worse."""
-        return not self.worse.any()
+        """Whether no system is worse, and none may be for all that is judged."""
+        return not self.worse.any() and not self.open_systems
+
+    @property
+    def open_systems(self) -> tuple[str, ...]:
+        """The systems that only unjudged documents keep from being worse."""
+        if self.undecided is None:
+            return ()
+        return tuple(name for name, is_open in zip(self.systems, self.undecided, strict=True) if is_open)
 
     def sentence(self) -> str:
         """Say how the check ended."""
         beyond = f" by more than {self.margin:g}" if self.margin else ""
-        names = [name for name, worse in zip(self.systems, self.worse, strict=True) if worse]
-        if not names:
-            return f"no system is shown to be worse than '{self.baseline}'{beyond} on {self.measure}"
-        said = listed([f"'{name}'" for name in names])
-        return f"{said} {'is' if len(names) == 1 else 'are'} worse than '{self.baseline}'{beyond} on {self.measure}"
+        tail = f"worse than '{self.baseline}'{beyond} on {self.measure}"
+        failed = [f"'{name}'" for name, worse in zip(self.systems, self.worse, strict=True) if worse]
+        unsure = [f"'{name}'" for name in self.open_systems]
+        parts = [f"{listed(failed)} {'is' if len(failed) == 1 else 'are'} {tail}"] if failed else []
+        if unsure:
+            whether = f"whether {listed(unsure)} {'is' if len(unsure) == 1 else 'are'} {tail}"
+            parts.append(f"{whether} is open: unjudged documents could turn this")
+        return "; ".join(parts) or f"no system is shown to be {tail}"
 
     @property
     def needed(self) -> int:
@@ -124,7 +139,7 @@ class BaselineCheck(Display):
         )
 
     def row(self) -> dict[str, Any]:
-        """Return ``kind``, ``baseline``, ``measure``, ``margin``, ``alpha``, ``failed`` (systems) and ``passed``."""
+        """Return ``kind``, ``baseline``, ``measure``, ``margin``, ``alpha``, ``failed``, ``undecided`` (systems), ``passed``."""
         return {
             "kind": "check",
             "baseline": self.baseline,
@@ -132,6 +147,7 @@ class BaselineCheck(Display):
             "margin": self.margin,
             "alpha": self.alpha,
             "failed": [name for name, worse in zip(self.systems, self.worse, strict=True) if worse],
+            "undecided": list(self.open_systems),
             "passed": self.passed,
         }
 
@@ -209,6 +225,7 @@ def compare_with_baseline(
     margin: float = 0.0,
     alpha: float = 0.05,
     among: int = 1,
+    unjudged: UnjudgedRule | None = None,
     **how: Any,
 ) -> BaselineComparison:
     """Test every system against a baseline by one measure.
@@ -227,6 +244,9 @@ def compare_with_baseline(
         The level of significance.
     among : int
         Of how many such checks, one per measure, this is one; each has its share of `alpha`.
+    unjudged : {"any", "alike", "zero"}, optional
+        With which values of unjudged documents a verdict has to be the same, as for :func:`earmark.compare`. When
+        omitted, any, or zero where the judgments are a list of relevant documents.
     **how
         ``n_resamples``, ``seed`` and ``unit_of``, as for :func:`earmark.compare`. The correction is Holm's, or that of
         the test itself.
@@ -243,8 +263,11 @@ def compare_with_baseline(
     """
     if not (np.isfinite(margin) and margin >= 0):
         raise ParameterError(f"the margin is a difference of scores of 0 or more, got {margin:g}")
-    place = find_system(baseline, scores.systems)
-    found = compare(scores, measure, test=test, alpha=alpha, **how)
+    find_system(baseline, scores.systems)
+    bounds = scores.bounds(measure)
+    rule: UnjudgedRule = "zero" if bounds is None else choose_rule(bounds, unjudged, "any")
+    found = compare(scores, measure, test=test, alpha=alpha, unjudged=rule, **how)
+    place = found.systems.index(baseline)
     tests, up = found.tests, 1.0 if found.measure.higher_is_better else -1.0
     pairs = _pairs_with(tests, place)
     others = np.where(tests.a[pairs] == place, tests.b[pairs], tests.a[pairs])
@@ -273,7 +296,7 @@ def compare_with_baseline(
         found.measure,
         margin,
         level,
-        tuple(scores.systems[index] for index in others[order]),
+        tuple(found.systems[index] for index in others[order]),
         difference[order],
         p_worse[order],
         (p_worse <= level)[order],
@@ -281,7 +304,31 @@ def compare_with_baseline(
         found.unit,
         found.units.count,
     )
+    if bounds is not None and rule != "zero" and bounds.measure.needs_all_judged and check.worse.any():
+        same = {"test": test, "margin": margin, "alpha": alpha, "among": among, "unjudged": "zero", **how}
+        check = _withhold(
+            check, scores, bounds, rule, lambda other: compare_with_baseline(other, baseline, measure, **same).check
+        )
     return BaselineComparison(found, check, _baseline_rows(found, check, _adjusted(tests, pairs)[order], alpha))
+
+
+def _withhold(
+    check: BaselineCheck, scores: Scores, bounds: Bounds, rule: UnjudgedRule, again: Callable[[Scores], BaselineCheck]
+) -> BaselineCheck:
+    """Take back verdicts that do not hold for other values of the unjudged documents."""
+    share = dict(zip(scores.systems, bounds.share, strict=True))
+    touched = np.array([max(share[name], share[check.baseline]) > 0 for name in check.systems])
+    if rule == "any" and not bounds.are_known:
+        undecided = check.worse & touched
+    else:
+        place = scores.systems.index(check.baseline)
+        others = attacks(bounds, place, margin=check.margin) if rule == "any" else [bounds.likened]
+        undecided = np.zeros(len(check.systems), dtype=bool)
+        for values in others:
+            other = again(scores.with_values(bounds.measure, values))
+            worse = {name for name, is_worse in zip(other.systems, other.worse, strict=True) if is_worse}
+            undecided |= check.worse & touched & np.array([name not in worse for name in check.systems])
+    return replace(check, worse=check.worse & ~undecided, undecided=undecided)
 
 
 def _pairs_with(tests: PairwiseTests, place: int) -> Ints:
@@ -303,10 +350,13 @@ def _baseline_rows(found: Comparison, check: BaselineCheck, p_adjusted: Floats, 
         if ahead == check.baseline:
             turned = {"a": row["b"], "b": row["a"], "low": -row["high"], "high": -row["low"]}
             turned |= {"wins": row["losses"], "losses": row["wins"]}
+            turned |= {"unjudged_a": row["unjudged_b"], "unjudged_b": row["unjudged_a"]}
+            turned |= {"difference_low": -row["difference_high"], "difference_high": -row["difference_low"]}
             row |= turned | {name: -row[name] + 0.0 for name in ("difference", "effect_size")}
-        significant = bool(p <= alpha)
+        significant = bool(p <= alpha) and not row["undecided_by_unjudged"]
         row |= {"p_adjusted": float(p), "significant": significant, "better": ahead if significant else None}
         said = {"baseline": check.baseline, "margin": check.margin, "p_worse": float(p_worse), "worse": bool(worse)}
+        row["undecided_by_unjudged"] |= system in check.open_systems
         made.append(row | said)
     return pl.DataFrame(made, schema_overrides={"better": pl.String})
 

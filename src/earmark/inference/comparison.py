@@ -13,8 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.data.runs import sort_names
 from earmark.data.units import EACH_QUERY, QueryUnits, counted_units
 from earmark.errors import ParameterError
 from earmark.evaluation import Scores
@@ -22,6 +23,7 @@ from earmark.inference.multiple_comparisons import CorrectionName, letter_displa
 from earmark.inference.rank_correlation import kendall_tau, rbo, spearman_rho, tau_ap_b
 from earmark.inference.significance import PairwiseTests, TestName, compare_scores
 from earmark.inference.units import Units
+from earmark.inference.unjudged_verdicts import UnjudgedPairs, UnjudgedRule, choose_rule, withhold
 from earmark.measures import Measure, parse_all
 from earmark.wording import counted
 
@@ -46,6 +48,8 @@ class Comparison(Display):
         Which of these queries belong together; means are over queries all the same.
     unit : str
         What a unit is; ``query`` where every query is one.
+    unjudged : UnjudgedPairs or None
+        What documents that nobody judged could change; none where the truth says of every document what it is.
     """
 
     systems: tuple[str, ...]
@@ -55,12 +59,15 @@ class Comparison(Display):
     dropped: tuple[str, ...]
     units: Units
     unit: str = EACH_QUERY
+    unjudged: UnjudgedPairs | None = None
 
     def pairs(self) -> pl.DataFrame:
         """One row per pair, in the order of the ranking, `a` the system that is ahead in it.
 
         ``difference`` is a minus b in the measure's own units, ``low`` and ``high`` its interval, and effect sizes
-        speak for a. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may
+        speak for a. ``difference_low`` and ``difference_high`` bound it whatever unjudged documents are, of which
+        ``unjudged_a`` and ``unjudged_b`` are the shares by rank weight; with ``undecided_by_unjudged`` the test finds a
+        difference that they could turn, so that it is not called significant. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may
         speak for b.
         """
         tests, names = self.tests, np.array(self.systems, dtype=object)
@@ -93,9 +100,28 @@ class Comparison(Display):
                 "losses": np.where(ahead, tests.losses, tests.wins),
                 "unit": self.unit,
                 "units": np.full(tests.a.size, self.units.count),
+                **self._unjudged_columns(first, second),
             }
         )
         return frame[np.lexsort((tests.place[second], tests.place[first]))]
+
+    def _unjudged_columns(self, first: Ints, second: Ints) -> dict[str, Floats | Bools]:
+        """Return what unjudged documents could change about pairs, turned as they are shown."""
+        shown = self.unjudged
+        if shown is None:
+            share, undecided = np.zeros(len(self.systems)), np.zeros(first.size, dtype=bool)
+            means = self.scores.mean(axis=1)
+            low = high = means[self.tests.a] - means[self.tests.b]
+        else:
+            share, undecided, low, high = shown.share, shown.undecided, shown.low, shown.high
+        turned = first == self.tests.a
+        return {
+            "unjudged_a": share[first],
+            "unjudged_b": share[second],
+            "difference_low": np.where(turned, low, -high) + 0.0,
+            "difference_high": np.where(turned, high, -low) + 0.0,
+            "undecided_by_unjudged": undecided,
+        }
 
     def ranking(self) -> pl.DataFrame:
         """One row per system, best first: ``system``, ``mean`` and the letters of the groups it cannot be told from."""
@@ -162,6 +188,7 @@ def compare(
     n_resamples: int | None = None,
     seed: int = 0,
     unit_of: QueryUnits | Mapping[str, str] | Literal["query"] | None = None,
+    unjudged: UnjudgedRule | None = None,
 ) -> Comparison:
     """Test every pair of systems by one measure.
 
@@ -180,6 +207,10 @@ def compare(
         What every query belongs to, where queries are not independent of each other: the versions of one song, say.
         Tests and intervals are by unit, means over queries. By default the works where the truth was cliques, and every
         query elsewhere, as with ``"query"``.
+    unjudged : {"any", "alike", "zero"}, optional
+        With which values of unjudged documents a verdict has to be the same, see
+        :mod:`~earmark.inference.unjudged_verdicts`. When omitted, alike, or zero where the judgments are a list of
+        relevant documents.
 
     Raises
     ------
@@ -199,24 +230,34 @@ def compare(
     matrix = scores.of(chosen)
     if len(scores.systems) < 2:
         raise ParameterError(f"there is only the system '{scores.systems[0]}': a comparison needs two or more")
+    # In an order that does not depend on the files: what is drawn, and the last bit of a sum, depend on it.
+    systems = sort_names(scores.systems)
+    matrix = matrix[[scores.systems.index(name) for name in systems]]
     answered = np.flatnonzero(~np.isnan(matrix).any(axis=0))
-    complete = matrix[:, answered]
     named = _units_of(scores, unit_of)
     unit = EACH_QUERY if named is None else named.name
-    queries = [scores.queries[index] for index in answered]
-    number = None if named is None else named.numbers(queries)
-    tests = compare_scores(
-        complete if chosen.higher_is_better else -complete,
-        test=test,
-        correction=correction,
-        alpha=alpha,
-        n_resamples=n_resamples,
-        rng=np.random.default_rng(seed),
-        units=number,
-    )
+    number = None if named is None else named.numbers([scores.queries[index] for index in answered])
+
+    def test_pairs(complete: Floats) -> PairwiseTests:
+        return compare_scores(
+            complete if chosen.higher_is_better else -complete,
+            test=test,
+            correction=correction,
+            alpha=alpha,
+            n_resamples=n_resamples,
+            rng=np.random.default_rng(seed),
+            units=number,
+        )
+
+    complete = matrix[:, answered]
+    tests, bounds, pairs = test_pairs(complete), scores.bounds(chosen), None
+    if bounds is not None:
+        rows = np.array([scores.systems.index(name) for name in systems], dtype=np.int64)
+        rule = choose_rule(bounds, unjudged, "alike")
+        tests, pairs = withhold(tests, bounds, rows, answered, rule, test_pairs)
     dropped = tuple(name for name, column in zip(scores.queries, matrix.T, strict=True) if np.isnan(column).any())
     by_unit = Units.of(number, n_queries=answered.size)
-    return Comparison(scores.systems, chosen, complete, tests, dropped, by_unit, unit)
+    return Comparison(systems, chosen, complete, tests, dropped, by_unit, unit, pairs)
 
 
 def _units_of(scores: Scores, unit_of: QueryUnits | Mapping[str, str] | Literal["query"] | None) -> QueryUnits | None:

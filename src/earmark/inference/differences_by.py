@@ -65,7 +65,11 @@ def with_difference_probabilities(frame: pl.DataFrame, ranking: Ranking, by: flo
     a, b = (names.gather(systems) for systems in (ranking.estimates.a, ranking.estimates.b))
     known = pl.concat(
         [
-            pl.DataFrame({"a": first, "b": second, "by": by, "a_better_by": one, "b_better_by": other})
+            pl.DataFrame(
+                {"a": first, "b": second, "by": by, "a_better_by": one, "b_better_by": other},
+                # One system makes no pairs, whose columns would have no type.
+                schema_overrides={"a": pl.String, "b": pl.String, "by": pl.Float64},
+            )
             for first, second, one, other in ((a, b, forth, back), (b, a, back, forth))
         ]
     )

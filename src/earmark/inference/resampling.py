@@ -3,7 +3,9 @@
 **Sign flips** (Fisher's randomisation test) [1]_. If two systems are exchangeable, the sign of each per-query
 difference is a coin toss. With ``T = |Σ d|`` observed and the same under random signs, T*, the p-value is
 ``(1 + #{T* >= T}) / (1 + n_resamples)``, which is valid at any number of resamples: the observed signs are
-one of the draws. The number of queries on which the systems differ bounds how small it can get (2 / 2^m).
+one of the draws. The number of queries on which the systems differ bounds how small it can get (2 / 2^m). With so few
+queries that there are no more assignments of signs than would be drawn, each is taken once and the p-value,
+``#{T* >= T} / 2^n``, is exact.
 
 **Bootstrap.** Queries are drawn with replacement, and every resample gives a studentized statistic
 ``t* = (mean* - mean) / (sd* / sqrt(n))``, to be compared with ``t = mean / (sd / sqrt(n))`` [2]_ [3]_. One set of
@@ -95,7 +97,7 @@ def sign_flip_p_values(
     ----------
     differences : float array, shape (pairs, queries)
     n_resamples : int
-        Number of random assignments of signs, shared by all pairs.
+        Number of random assignments of signs, shared by all pairs; all of them, once, where there are no more.
     rng : numpy.random.Generator
     resolution : float
         How exactly each difference is known; sums that could be equal count as equal.
@@ -107,13 +109,20 @@ def sign_flip_p_values(
     n_pairs, n_queries = differences.shape
     observed = np.abs(differences.sum(axis=1))[:, None] - n_queries * resolution
     at_least = np.zeros(n_pairs, dtype=np.int64)
+    exact = flips_are_enumerated(n_queries, n_resamples)
+    n_flips = 2**n_queries if exact else n_resamples
     step = max(1, _CHUNK // max(n_pairs, n_queries))
-    for start in range(0, n_resamples, step):
-        draws = min(step, n_resamples - start)
-        signs = np.where(rng.random((draws, n_queries)) < 0.5, -1.0, 1.0)
-        flipped = differences @ signs.T
+    for start in range(0, n_flips, step):
+        flips = np.arange(start, min(start + step, n_flips))
+        negative = flips[:, None] >> np.arange(n_queries) & 1 if exact else rng.random((flips.size, n_queries)) < 0.5
+        flipped = differences @ np.where(negative, -1.0, 1.0).T
         at_least += np.count_nonzero(np.abs(flipped, out=flipped) >= observed, axis=1)
-    return (at_least + 1) / (n_resamples + 1)
+    return at_least / n_flips if exact else (at_least + 1) / (n_flips + 1)
+
+
+def flips_are_enumerated(n_queries: int, n_resamples: int) -> bool:
+    """Tell whether there are so few assignments of signs that each is taken once."""
+    return n_queries < 60 and 2**n_queries <= n_resamples
 
 
 def bootstrap_differences(

@@ -83,7 +83,7 @@ from earmark.inference.paired_differences import (
     round_to_multiples,
 )
 from earmark.inference.rank_tests import friedman_ranks, signed_ranks, tukey_range
-from earmark.inference.resampling import bootstrap_differences, sign_flip_p_values
+from earmark.inference.resampling import bootstrap_differences, flips_are_enumerated, sign_flip_p_values
 from earmark.inference.units import Units, guarded_spread, pseudo_values, spread
 from earmark.wording import counted
 
@@ -145,6 +145,8 @@ class PairwiseTests(Display):
         Interval for `difference`, NaN where the test has none.
     simultaneous : bool
         Whether all intervals hold together with confidence ``1 - alpha``, or each one alone.
+    draws : int or None
+        How many resamples p-values rest on; none where they are computed exactly.
     ranked_by : float array, shape (systems,)
         What the ranking is by: mean rank (friedman-tukey, 1 is the best) or mean score.
     order : int array, shape (systems,)
@@ -178,6 +180,19 @@ class PairwiseTests(Display):
     groups: tuple[tuple[int, ...], ...]
     omnibus: Omnibus | None
     simultaneous: bool = False
+    draws: int | None = None
+
+    @property
+    def p_error(self) -> Floats:
+        r"""Monte Carlo standard error of the adjusted p-values, 0 where nothing is drawn; shape (pairs,).
+
+        :math:`(p' / p) \sqrt{p (1 - p) / n}` for n resamples and an adjustment of p to p'.
+        """
+        if self.draws is None:
+            return np.zeros_like(self.p_value)
+        of_one = np.sqrt(self.p_value * (1.0 - self.p_value) / self.draws)
+        factor = np.divide(self.p_adjusted, self.p_value, out=np.ones_like(of_one), where=self.p_value > 0)
+        return np.where(self.p_adjusted < 1.0, factor * of_one, 0.0)
 
     @cached_property
     def place(self) -> Ints:
@@ -247,6 +262,7 @@ def compare_scores(
     by_unit = Units.of(units, n_queries=matrix.shape[1])
     pairs = paired_differences(matrix)
     tukey = test == "friedman-tukey"
+    draws, drawn = None, False
     if tukey:
         outcome = _friedman_tukey(matrix, pairs, by_unit, alpha)
     elif test == "t":
@@ -258,8 +274,10 @@ def compare_scores(
     else:
         draws = enough_resamples(n_resamples, n_pairs=pairs.a.size, correction=correction, alpha=alpha)
         if test == "permutation":
+            drawn = not flips_are_enumerated(by_unit.count, draws)
             outcome = _permutation(pairs, by_unit, draws, rng)
         else:
+            drawn = True
             outcome = _bootstrap(pairs, by_unit, alpha, draws, rng)
     p_adjusted = outcome.p_value if tukey else adjust_p_values(outcome.p_value, correction=correction)
     significant = p_adjusted <= alpha
@@ -291,6 +309,7 @@ def compare_scores(
         groups=indistinguishable_groups(order, pairs.a, pairs.b, significant),
         omnibus=outcome.omnibus,
         simultaneous=tukey,
+        draws=draws if drawn else None,
     )
 
 

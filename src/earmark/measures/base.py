@@ -25,10 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats
-from earmark.data.judged_lists import JudgedLists
+from earmark.data.ground_truth import GroundTruth
+from earmark.data.judged_lists import FilledLists, JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.measures.foreign_names import split_names, translate
+from earmark.measures.weighted_sums import WeightedSum
 from earmark.registry import Registry, show_number
 
 MOST_RANKS = 10_000_000
@@ -99,6 +101,34 @@ class Measure:
     def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
         """Return the weight of a gain at every rank, for a linear measure."""
         raise ParameterError(f"{self} is not a weighted sum of gains")
+
+    def as_sum(self, scale: Scale) -> WeightedSum | None:
+        """Return the weighted sum that the score is, or is made of; None where it is not."""
+        if not self.is_linear:
+            return None
+        return WeightedSum(lambda ranks: self.weights(ranks, scale), lambda gain: gain)
+
+    def of_first(self, ranks: Floats) -> Floats | None:
+        """Return the score of a list whose first relevant document has a rank; None where it is not all that counts."""
+        return None
+
+    def highest(self, lists: FilledLists) -> Floats | None:
+        """Return the highest score of every list whatever its unjudged documents are; None where nobody knows how."""
+        return None
+
+    def lowest(self, scores: Floats, truth: GroundTruth, query: int, unjudged: int) -> Floats:
+        """Return the lowest scores of lists of one query, for a measure with :meth:`highest`.
+
+        Parameters
+        ----------
+        scores : ndarray of float, shape (lists,)
+            If no unjudged document is worth anything.
+        truth, query
+            What is known, and of which query.
+        unjudged : int
+            How many documents of the query nobody judged.
+        """
+        return scores
 
     def check(self, scale: Scale) -> None:
         """Refuse a scale on which the measure has no meaning."""

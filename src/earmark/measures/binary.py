@@ -15,10 +15,20 @@ from typing import Literal
 import numpy as np
 
 from earmark.data.arrays import Floats
-from earmark.data.judged_lists import JudgedLists
+from earmark.data.ground_truth import GroundTruth
+from earmark.data.judged_lists import FilledLists, JudgedLists
+from earmark.data.scales import Scale
 from earmark.measures.base import Measure, register
 from earmark.measures.curves import normalised_lift_area, precision_recall_area, roc_area
-from earmark.measures.relevance import divide, relevant, relevant_found, relevant_total
+from earmark.measures.relevance import (
+    divide,
+    relevant,
+    relevant_found,
+    relevant_of_query,
+    relevant_total,
+    sum_of_relevant,
+)
+from earmark.measures.weighted_sums import WeightedSum
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +52,11 @@ class P(BinaryMeasure):
     name = "P"
     reference = "trec_eval"
 
+    def as_sum(self, scale: Scale) -> WeightedSum | None:
+        """Return the sum, with a cutoff: without one it is divided by the length of the list."""
+        k = self.cutoff
+        return None if k is None else sum_of_relevant(lambda ranks: (ranks <= k) / k, self.rel)
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
         divisor = lists.length if self.cutoff is None else self.cutoff
@@ -55,6 +70,14 @@ class R(BinaryMeasure):
 
     name = "R"
     reference = "trec_eval"
+
+    def as_sum(self, scale: Scale) -> WeightedSum | None:
+        """Return the number found, and that of all."""
+        return sum_of_relevant(
+            lambda ranks: (ranks <= (self.cutoff or np.inf)).astype(np.float64),
+            self.rel,
+            lambda ranks: np.ones(ranks.shape),
+        )
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -109,6 +132,10 @@ class Success(BinaryMeasure):
     name = "Success"
     reference = "trec_eval"
 
+    def of_first(self, ranks: Floats) -> Floats:
+        """Return 1 within the cutoff."""
+        return (ranks <= (self.cutoff or np.finfo(np.float64).max)).astype(np.float64)
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
         return (relevant_found(lists, self.rel, self.cutoff) > 0).astype(np.float64)
@@ -122,6 +149,10 @@ class hits(BinaryMeasure):
     name = "hits"
     range = (0.0, np.inf)
     reference = "Downie2008b"
+
+    def as_sum(self, scale: Scale) -> WeightedSum | None:
+        """Return the count."""
+        return sum_of_relevant(lambda ranks: (ranks <= (self.cutoff or np.inf)).astype(np.float64), self.rel)
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -147,6 +178,31 @@ class AP(BinaryMeasure):
 
     over: Literal["all", "retrieved"] = "all"
 
+    def highest(self, lists: FilledLists) -> Floats | None:
+        r"""Return the highest average precision: for every number m of good ones, the first m of the list are best.
+
+        The m-th, at rank r, adds :math:`(C(r) + m) / r`, with :math:`C(r)` relevant documents known up to there, and
+        :math:`1 / r'` for every one known below; :math:`R` grows by 1.
+        """
+        if self.over != "all" or (self.rel is not None and self.rel <= 0):
+            return None
+        unjudged = lists.unjudged
+        known = relevant(lists, self.rel) & lists.within(self.cutoff) & ~unjudged
+        count = lists.hits.cumsum(unjudged)
+        reciprocal = known / lists.rank
+        below = lists.hits.spread(lists.hits.sum(reciprocal)) - lists.hits.cumsum(reciprocal)
+        added = unjudged * ((lists.hits.cumsum(known) + count) / lists.rank + below)
+        start = lists.hits.sum(lists.hits.cumsum(known) / lists.rank * known)
+        total = relevant_total(lists, self.rel)
+        scores = divide(lists.hits.spread(start) + lists.hits.cumsum(added), lists.hits.spread(total) + count)
+        best = -lists.hits.minimum(np.where(unjudged, -scores, 0.0), empty=0.0)
+        return np.maximum(best, divide(start, total))
+
+    def lowest(self, scores: Floats, truth: GroundTruth, query: int, unjudged: int) -> Floats:
+        """Return the scores if all of them were relevant and other lists had retrieved them."""
+        total = float(relevant_of_query(truth, self.rel)[query])
+        return scores * (total / (total + unjudged)) if total else scores
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
         found = relevant(lists, self.rel) & lists.within(self.cutoff)
@@ -162,6 +218,10 @@ class RR(BinaryMeasure):
 
     name = "RR"
     reference = "trec_eval"
+
+    def of_first(self, ranks: Floats) -> Floats:
+        """Return the reciprocal rank within the cutoff."""
+        return np.where(ranks <= (self.cutoff or np.inf), 1.0 / ranks, 0.0)
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""

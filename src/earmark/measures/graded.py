@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats
 from earmark.data.ground_truth import GroundTruth
-from earmark.data.judged_lists import JudgedLists
+from earmark.data.judged_lists import FilledLists, JudgedLists
 from earmark.data.scales import Scale
 from earmark.errors import ParameterError
 from earmark.measures.base import LinearMeasure, Measure, Needs, register
 from earmark.measures.ideal_ranking import ideal_ranking, pooled_rows
-from earmark.measures.relevance import divide, is_relevant, relevant, relevant_total
+from earmark.measures.relevance import divide, is_relevant, relevant, relevant_total, sum_of_relevant
+from earmark.measures.weighted_sums import WeightedSum
 
 # Above this, 2^gain drowns every level but the top one.
 _TOP_FOR_EXPONENTIAL = 20
@@ -146,6 +147,10 @@ class DCG(Discounted):
         """Return one over the discount, within the cutoff."""
         return self._discounting(ranks) if self.is_linear else super().weights(ranks, scale)
 
+    def as_sum(self, scale: Scale) -> WeightedSum:
+        """Return the discounted sum, also of exponential gains."""
+        return WeightedSum(self._discounting, self._worth)
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
         return self._discounted(lists)
@@ -180,6 +185,12 @@ class nDCG(Discounted):
     def weights(self, ranks: NDArray[np.integer], scale: Scale) -> Floats:
         """Return one over the discount and over the best possible sum, within the cutoff."""
         return self._discounting(ranks) / self._best(scale) if self.is_linear else super().weights(ranks, scale)
+
+    def as_sum(self, scale: Scale) -> WeightedSum | None:
+        """Return the discounted sum and the ideal's; none for an ideal of what all systems retrieved."""
+        if self.ideal == "scale":
+            return WeightedSum(lambda ranks: self._discounting(ranks) / self._best(scale), self._worth)
+        return WeightedSum(self._discounting, self._worth, self._discounting) if self.ideal == "judged" else None
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
@@ -258,6 +269,10 @@ class RBP(Persistent):
         """Return the chance that the user looks at a rank, over the top gain."""
         return self._weights(ranks) / scale.top if self.is_linear else super().weights(ranks, scale)
 
+    def as_sum(self, scale: Scale) -> WeightedSum | None:
+        """Return the sum of what ranks are worth, graded or not."""
+        return super().as_sum(scale) if self.rel is None else sum_of_relevant(self._weights, self.rel)
+
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""
         graded = lists.gain / lists.truth.scale.top
@@ -275,6 +290,7 @@ class RBPres(Persistent):
 
     name = "RBPres"
     needs = "order"
+    needs_all_judged = False
     higher_is_better = False
 
     def score(self, lists: JudgedLists) -> Floats:
@@ -327,6 +343,10 @@ class ERR(Measure):
     reference = "Chapelle2009"
 
     max: float | None = None
+
+    def highest(self, lists: FilledLists) -> Floats | None:
+        """Return the score with all of them good: a better document never lowers it."""
+        return None if self.max is not None and self.max < lists.truth.scale.top else self.score(lists)
 
     def score(self, lists: JudgedLists) -> Floats:
         """Score every list."""

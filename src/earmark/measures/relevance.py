@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.data.arrays import Floats, Ints, Segments
 from earmark.data.ground_truth import GroundTruth
 from earmark.data.judged_lists import JudgedLists
+from earmark.measures.weighted_sums import WeightedSum
 
 
 def is_relevant(gain: Floats, rel: float | None) -> NDArray[np.bool_]:
     """Tell which gains count as relevant: those above 0, or those of at least ``rel``."""
     return gain > 0 if rel is None else gain >= rel
+
+
+def sum_of_relevant(
+    weights: Callable[[NDArray[np.integer]], Floats],
+    rel: float | None,
+    ideal: Callable[[NDArray[np.integer]], Floats] | None = None,
+) -> WeightedSum | None:
+    """Return a sum over relevant documents; none where a gain of 0 is relevant, so that not judged is another thing."""
+    if rel is not None and rel <= 0:
+        return None
+    return WeightedSum(weights, lambda gain: is_relevant(gain, rel).astype(np.float64), ideal)
 
 
 def relevant(lists: JudgedLists, rel: float | None) -> NDArray[np.bool_]:

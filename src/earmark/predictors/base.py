@@ -168,7 +168,9 @@ class Predictor(ABC):
             :func:`refit_count`); by default nothing is known of the order, and it fits to everything.
         """
 
-    def beliefs(self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None) -> Beliefs:
+    def beliefs(
+        self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
+    ) -> Beliefs:
         """Return what :meth:`predict` does, or say in words that its arithmetic failed.
 
         Raises

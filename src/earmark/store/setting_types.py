@@ -6,7 +6,6 @@ unchanged. One that cannot be used is a :class:`Wrong`, which says what was expe
 
 from __future__ import annotations
 
-import codecs
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from earmark.data.files import is_text_encoding
 from earmark.errors import ParameterError
 from earmark.registry import show_number, suggest
 
@@ -221,11 +221,8 @@ def input_file(value: Any) -> InputFile:
 def encoding(value: Any) -> str:
     """Read the name of a text encoding."""
     name = text(value)
-    try:
-        "a".encode(name)
-        codecs.lookup(name)
-    except LookupError:
-        raise Wrong("the name of a text encoding", show(value), hint='try "utf-8" or "latin-1"') from None
+    if not is_text_encoding(name):
+        raise Wrong("the name of a text encoding", show(value), hint='try "utf-8" or "latin-1"')
     return name
 
 

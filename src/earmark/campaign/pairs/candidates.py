@@ -14,7 +14,7 @@ import numpy as np
 
 from earmark.data.arrays import Bools, Ints
 from earmark.data.preferences import PairTable, Preferences
-from earmark.data.runs import Runs, sort_ids
+from earmark.data.runs import Runs, sort_ids, sort_names
 from earmark.errors import InputError, ParameterError
 from earmark.measures.preference_precision import pair_ranks
 
@@ -153,7 +153,9 @@ def make_design(runs: Runs, candidates: PairTable, *, k: int) -> PairDesign:
             got=f"none for '{runs.systems[nothing[0]]}'",
             hint="do runs and candidates use the same ids?",
         )
-    return PairDesign(candidates, runs.systems, order)
+    # In an order that does not depend on the files, as a collection has it.
+    systems = sort_names(runs.systems)
+    return PairDesign(candidates, systems, order[[runs.systems.index(name) for name in systems]])
 
 
 def answers_about(candidates: PairTable, preferences: Preferences) -> tuple[PairAnswers, int]:
