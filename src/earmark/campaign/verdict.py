@@ -31,8 +31,9 @@ from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo, over_pool
 from earmark.beliefs.normalised_estimates import numerator_of
 from earmark.beliefs.query_population import TARGETS, Target, between_query_covariance, to_population
-from earmark.data.arrays import Bools, Floats
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, Summary
+from earmark.data.permanent_random_numbers import item_folds
 from earmark.errors import ParameterError
 from earmark.inference.audit import Audit, audit
 from earmark.inference.confidence import Ranking, rank_systems
@@ -231,6 +232,11 @@ class Verdicts:
         """In which a sample of whole queries is judged."""
         return QueryOrder.of(self._setting.collection, seed=self._seed)
 
+    @cached_property
+    def folds(self) -> Ints:
+        """Into which folds items are dealt where predictions are cross-fitted, shape (items,)."""
+        return item_folds(self._setting.collection, seed=self._seed)
+
     def ready(self, judged_gain: Floats) -> bool:
         """Tell whether there is enough to be honest about."""
         judged, chosen = judged_gain >= 0, self.inference
@@ -319,7 +325,7 @@ class Verdicts:
                 collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
             )
         sample = sampled_gains(self.item_order, gains)
-        prediction = self._of_sample.predict(sample).leave_one_out()
+        prediction = self._predictor.out_of_sample(sample, self.folds)
         if self._measure.is_linear:
             return self._by_items.estimate(gains, prediction, level=level)
         return estimate_ratio_by_design(
@@ -332,10 +338,6 @@ class Verdicts:
             rng=np.random.default_rng(self._seed),
             level=level,
         )
-
-    @cached_property
-    def _of_sample(self) -> Predictor:
-        return self._predictor.for_design()
 
     @cached_property
     def _by_items(self) -> DesignEstimator:
