@@ -1,7 +1,7 @@
 """Do guaranteed intervals hold whatever predicts? Samples of real collections, corrected by every predictor.
 
-``OPENBLAS_NUM_THREADS=1 python -m benchmarks.honesty.predictions [--samples 150] [--predictor NAME ...]`` draws parts of
-MIREX 2011 (8 systems, 30 queries, AG@5, some 900 items) and of the TREC Deep Learning track of 2019 (12 systems, 30
+``OPENBLAS_NUM_THREADS=1 python -m benchmarks.honesty.predictions [--samples 150] [--predictor NAME ...]`` draws parts
+of MIREX 2011 (8 systems, 30 queries, AG@5, some 900 items) and of the TREC Deep Learning track of 2019 (12 systems, 30
 queries, AG@10, some 1,050 items), judges the first items of a sample order of each and estimates by design. Beside the
 registered predictors there are three files for ``external``:
 
@@ -12,7 +12,8 @@ registered predictors there are three files for ``external``:
 ===================  ===================================================================================================
 
 Printed are the shares of 95% intervals of pairs and systems that hold the true value, with standard errors over samples
-(intervals of one sample hold or miss together), half of their mean width, and the root mean square error of systems.
+(intervals of one sample hold or miss together), half of their mean width, the mean confidence in signs and the share of
+them that is right, and the root mean square error of systems.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ def one_sample(kind: str, number: int, names: Sequence[str], sizes: Sequence[int
         for judged in sizes:
             gains = np.where(verdicts.item_order.sampled(judged), truth, UNJUDGED)
             estimates = verdicts.by_design(Uniform(setting).predict(gains)).estimates
-            held = hold(rank_systems(estimates), true)
+            ranking = rank_systems(estimates)
+            held = hold(ranking, true)
+            differ = ranking.compared & (true.differences.mean != 0)
+            right = (ranking.better > 0.5) == (true.differences.mean > 0)
             error = estimates.scores.mean - true.scores.mean
             yield {
                 "collection": kind,
@@ -94,6 +98,8 @@ def one_sample(kind: str, number: int, names: Sequence[str], sizes: Sequence[int
                 "systems": held.systems,
                 "± pairs": held.width_pairs,
                 "± systems": held.width_systems,
+                "confidence": float(ranking.confidence[differ].mean()),
+                "accuracy": float(right[differ].mean()),
                 "error": float(np.sqrt(np.mean(error**2))),
             }
 
@@ -109,8 +115,10 @@ def table(frame: pl.DataFrame) -> pl.DataFrame:
         for name in ("pairs", "systems")
         for expression in (pl.col(name).mean(), (pl.col(name).std() / pl.len().sqrt()).alias(f"{name} se"))
     ]
-    rest = pl.col("± pairs", "± systems", "error").mean()
-    return frame.group_by("collection", "predictor", "judged", maintain_order=True).agg(pl.len().alias("n"), *held, rest)
+    rest = pl.col("± pairs", "± systems", "confidence", "accuracy", "error").mean()
+    return frame.group_by("collection", "predictor", "judged", maintain_order=True).agg(
+        pl.len().alias("n"), *held, rest
+    )
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.beliefs import UNJUDGED, Beliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact_estimates import LinearEstimator, Sparse, system_weights
@@ -38,13 +38,19 @@ from earmark.errors import ParameterError
 from earmark.inference.audit import Audit, audit
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
-from earmark.inference.design_based import MINIMUM_SAMPLE, DesignEstimator, DesignResult, sampled_gains
+from earmark.inference.design_based import (
+    GUARANTEED,
+    MINIMUM_SAMPLE,
+    DesignEstimator,
+    DesignResult,
+    enough_drawn,
+)
 from earmark.inference.design_based_normalised import (
     MINIMUM_QUERIES,
     estimate_by_complete_queries,
     estimate_ratio_by_design,
 )
-from earmark.inference.sampling_design import JudgingOrder, QueryOrder, SampleOrder
+from earmark.inference.sampling_design import ItemSampling, JudgingOrder, QueryOrder, SampleOrder
 from earmark.measures import Measure
 from earmark.measures.graded import AG
 from earmark.predictors.base import Predictor, Setting
@@ -190,6 +196,10 @@ class Verdicts:
         Of the sample order, and where Monte Carlo estimates start.
     samples : int
         How many draws a Monte Carlo estimate makes.
+    sampling : ItemSampling, optional
+        How items were sampled, where they do not follow the order of this measure and seed.
+    basis : str
+        What verdicts from that sample rest on, in words.
     """
 
     def __init__(
@@ -201,7 +211,10 @@ class Verdicts:
         inference: Inference | None = None,
         seed: int = 0,
         samples: int = SAMPLES,
+        sampling: ItemSampling | None = None,
+        basis: str = GUARANTEED,
     ) -> None:
+        self._sampling, self._basis = sampling, basis
         self.inference = inference or Inference()
         self._setting, self._measure, self._seed = setting, measure, seed
         self._estimator = Estimator(setting, measure, seed=seed, samples=samples)
@@ -220,6 +233,11 @@ class Verdicts:
     def order(self) -> JudgingOrder:
         """In which a sample is judged."""
         return self.query_order if self.inference.whole_queries else self.item_order
+
+    @property
+    def sampling(self) -> ItemSampling:
+        """How items are sampled."""
+        return self.item_order if self._sampling is None else self._sampling
 
     @cached_property
     def item_order(self) -> SampleOrder:
@@ -251,7 +269,7 @@ class Verdicts:
         return self.query_order.complete(judged).size >= enough
 
     def _enough_items(self, judged: Bools, needed: int) -> bool:
-        return self.item_order.prefix(judged) >= min(needed, self.item_order.n_needed)
+        return self.sampling.count(judged) >= min(needed, self.sampling.n_needed)
 
     def by_model(self, beliefs: Beliefs) -> Ranking:
         """Rank systems by the model, whatever verdicts rest on."""
@@ -275,7 +293,8 @@ class Verdicts:
         chosen = self.inference if mode is None else replace(self.inference, mode=mode)
         if chosen.mode == "design":
             found = self.by_design(beliefs)
-            estimates, basis, sampled = found.estimates, found.guarantee, self._sampled_judgments(found)
+            estimates, sampled = found.estimates, self._sampled_judgments(found)
+            basis = self._basis if found.guarantee == GUARANTEED else found.guarantee
         else:
             estimates, basis, sampled = self._estimator.estimate(beliefs), BY_MODEL, None
         anytime = None
@@ -313,7 +332,7 @@ class Verdicts:
         """Return how many judgments the information grows with, of how many."""
         if chosen.mode == "design" and not chosen.whole_queries and sampled is not None:
             # Items that matter to no system are in no sample.
-            return sampled, self.item_order.n_needed
+            return sampled, self.sampling.n_needed
         return estimates.judged, estimates.items
 
     def by_design(self, beliefs: Beliefs) -> DesignResult:
@@ -324,7 +343,7 @@ class Verdicts:
             return estimate_by_complete_queries(
                 collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
             )
-        sample = sampled_gains(self.item_order, gains)
+        sample = np.where(enough_drawn(self.sampling, gains >= 0).sampled, gains, UNJUDGED)
         prediction = self._predictor.out_of_sample(sample, self.folds)
         if self._measure.is_linear:
             return self._by_items.estimate(gains, prediction, level=level)
@@ -332,7 +351,7 @@ class Verdicts:
             collection,
             self._measure,
             scale=scale,
-            order=self.item_order,
+            order=self.sampling,
             judged_gain=gains,
             prediction=prediction,
             rng=np.random.default_rng(self._seed),
@@ -341,9 +360,7 @@ class Verdicts:
 
     @cached_property
     def _by_items(self) -> DesignEstimator:
-        return DesignEstimator(
-            self._setting.collection, self._measure, scale=self._setting.scale, order=self.item_order
-        )
+        return DesignEstimator(self._setting.collection, self._measure, scale=self._setting.scale, order=self.sampling)
 
     def can_audit(self, judged_gain: Floats) -> bool:
         """Tell whether enough of the sample is judged to check the model against it."""

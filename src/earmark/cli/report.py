@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from earmark.cli.campaign_options import CampaignOptions, Concluding, Estimating
+from earmark.cli.campaign_options import CampaignOptions, Concluding, Estimating, Sampled
 from earmark.cli.command import argument, option
 from earmark.cli.command_lines import command_line, given_options
 from earmark.cli.options import OUTPUT, Inputs, Seed
@@ -29,6 +29,7 @@ class ReportOptions(CampaignOptions):
 
     inputs: ReportInputs
     concluding: Concluding = field()
+    sampled: Sampled = field()
     estimating: Estimating = field()
 
 
