@@ -149,8 +149,8 @@ def test_an_adaptive_set_has_no_guarantee(judged: Judged) -> None:
     assert not verdicts.ready(beliefs.judged_gain)
     with pytest.raises(
         ParameterError,
-        match=r"a guarantee needs at least 30 sampled judgments, there are 0\. The 120 other judgments were picked "
-        r"adaptively and carry no guarantee\. Judge what 'earmark next --policy proportional' proposes, or trust",
+        match=r"at least 60 sampled judgments, there are 0\. The 120 other judgments do not follow the order of the "
+        r"sample; if they were drawn at random by other means, say how: --sample\. Judge what 'earmark next --policy",
     ):
         verdicts.conclude(beliefs)
     shown[order[0]] = True

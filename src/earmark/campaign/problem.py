@@ -231,7 +231,7 @@ class Problem(Display):
     @cached_property
     def model(self) -> Predictor:
         """The predictor, made for this collection."""
-        return self.predictor(self.setting)
+        return self.predictor(replace(self.setting, seed=self.seed))
 
     @cached_property
     def verdicts(self) -> Verdicts:

@@ -40,6 +40,7 @@ from earmark.inference.confidence import Ranking, rank_systems
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.inference.design_based import (
     GUARANTEED,
+    GUARANTEED_FROM,
     MINIMUM_SAMPLE,
     DesignEstimator,
     DesignResult,
@@ -259,7 +260,7 @@ class Verdicts:
         """Tell whether there is enough to be honest about."""
         judged, chosen = judged_gain >= 0, self.inference
         if chosen.mode == "design" and not chosen.whole_queries:
-            return self._enough_items(judged, FIRST_LOOK if chosen.anytime else MINIMUM_SAMPLE)
+            return self._enough_items(judged, FIRST_LOOK if chosen.anytime else GUARANTEED_FROM)
         if chosen.anytime and np.count_nonzero(judged) < min(FIRST_LOOK, judged.size):
             return False
         return chosen.mode == "model" or self._enough_queries(judged)
@@ -292,6 +293,8 @@ class Verdicts:
         """
         chosen = self.inference if mode is None else replace(self.inference, mode=mode)
         if chosen.mode == "design":
+            if not chosen.whole_queries:
+                enough_drawn(self.sampling, beliefs.judged, GUARANTEED_FROM)
             found = self.by_design(beliefs)
             estimates, sampled = found.estimates, self._sampled_judgments(found)
             basis = self._basis if found.guarantee == GUARANTEED else found.guarantee

@@ -80,21 +80,19 @@ def permanent_numbers(
     return (bits.astype(np.float64) + 0.5) * _STEP
 
 
-def item_numbers(collection: Collection, *, seed: int) -> Floats:
+def item_numbers(collection: Collection, *, seed: int, purpose: str = "") -> Floats:
     """Return the permanent random number of every item of a collection, shape (items,)."""
     items = collection.item_frame()
-    return permanent_numbers(items["query"].to_list(), items["document"].to_list(), seed=seed)
+    return permanent_numbers(items["query"].to_list(), items["document"].to_list(), seed=seed, purpose=purpose)
 
 
-def item_folds(collection: Collection, *, seed: int, folds: int = FOLDS) -> Ints:
+def item_folds(collection: Collection, *, seed: int, folds: int = FOLDS, purpose: str = "fold") -> Ints:
     """Deal the items of a collection into folds for cross-fitting, shape (items,), 0..folds - 1.
 
     The fold of an item depends on the seed and the ids of its query and document alone, and not on whether the item is
     sampled: its number is another one than the sample's.
     """
-    items = collection.item_frame()
-    numbers = permanent_numbers(items["query"].to_list(), items["document"].to_list(), seed=seed, purpose="fold")
-    return np.asarray(numbers * folds, dtype=np.int64)
+    return np.asarray(item_numbers(collection, seed=seed, purpose=purpose) * folds, dtype=np.int64)
 
 
 def query_numbers(collection: Collection, *, seed: int) -> Floats:

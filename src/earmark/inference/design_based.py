@@ -77,6 +77,11 @@ from earmark.measures.base import Measure
 MINIMUM_SAMPLE = 30
 """The smallest sample: with fewer judgments, t intervals of most systems depend on one or two items each."""
 
+GUARANTEED_FROM = 60
+"""From how many sampled judgments on 95% intervals are guaranteed. With 30 to 56, those of systems held .90 to .94 of
+the time on texts, and confidence in signs was .02 to .07 above accuracy; an audit does with less."""
+
+TOO_FEW = f"by the sampling design, not guaranteed: fewer than {GUARANTEED_FROM} sampled judgments"
 GUARANTEED = "guaranteed by the sampling design, whatever the model"
 EXACT = "exact: everything that matters is judged"
 
@@ -229,7 +234,8 @@ class DesignEstimator:
         known = no_entry(self._rows, ~judged)
         found = corrected_sums(self._rows, sample, known, top=self.scale.top, level=level)
         estimates = as_estimates(found, self._rows, self.collection, self.measure, int(np.count_nonzero(judged)))
-        return DesignResult(estimates, drawn.n, EXACT if drawn.complete else GUARANTEED)
+        guarantee = EXACT if drawn.complete else GUARANTEED if drawn.n >= GUARANTEED_FROM else TOO_FEW
+        return DesignResult(estimates, drawn.n, guarantee)
 
 
 def weight_rows(weights: Sparse) -> Sparse:
@@ -259,9 +265,9 @@ def check_items(n_items: int, judged_gain: Floats, prediction: Floats) -> None:
             raise ParameterError(f"expected finite numbers as '{name}', got NaN or infinity")
 
 
-def enough_drawn(order: ItemSampling, judged: Bools) -> DrawnItems:
-    """Return the sample, or raise an error if it is too small for a guarantee."""
-    needed = min(MINIMUM_SAMPLE, order.n_needed)
+def enough_drawn(order: ItemSampling, judged: Bools, least: int = MINIMUM_SAMPLE) -> DrawnItems:
+    """Return the sample, or raise an error if it has less than some number of items and is not complete."""
+    needed = min(least, order.n_needed)
     if order.count(judged) < needed:
         raise ParameterError(order.too_few(judged, needed))
     return order.drawn(judged)

@@ -151,6 +151,8 @@ def _tails(members: tuple[Ints, Ints, int], judged: Bools, inclusion: Floats) ->
     count = np.bincount(group, judged[item].astype(np.float64), minlength=n_groups).astype(np.float64)
     expected = np.bincount(group, inclusion[item], minlength=n_groups).astype(np.float64)
     share = np.divide(expected, size, out=np.full(n_groups, 0.5), where=size > 0)
-    low = special.bdtr(count, size, share)
-    high = np.where(count > 0, special.bdtrc(count - 1, size, share), 1.0)
+    share = np.clip(share, 0.0, 1.0)
+    # The tails of the binomial distribution as incomplete beta functions, which 0 and all have no parameters for.
+    low = np.where(count < size, special.betainc(np.maximum(size - count, 1.0), count + 1.0, 1.0 - share), 1.0)
+    high = np.where(count > 0, special.betainc(np.maximum(count, 1.0), size - count + 1.0, share), 1.0)
     return np.minimum(1.0, 2.0 * np.minimum(low, high)), count, expected

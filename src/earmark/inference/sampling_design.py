@@ -237,7 +237,7 @@ class SampleOrder:
     @property
     def priority(self) -> Floats:
         """:math:`1 / r_i`, shape (items,); 0 for items of size 0."""
-        return self.size / self.number
+        return np.asarray(1.0 / self.rank_number)
 
     @property
     def n_needed(self) -> int:

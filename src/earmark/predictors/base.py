@@ -46,6 +46,8 @@ class Setting:
         Further metadata columns.
     content : Content, optional
         What the documents are like, for predictors that use it.
+    seed : int
+        That of the campaign, for predictors that deal items or queries at random.
     """
 
     collection: Collection
@@ -55,6 +57,7 @@ class Setting:
     genre: str = "genre"
     attributes: Sequence[str] = ()
     content: Content | None = None
+    seed: int = 0
 
     @cached_property
     def features(self) -> FeatureBuilder:

@@ -114,7 +114,10 @@ class Hierarchical(Predictor):
         return self._last
 
     def out_of_sample(self, judged_gain: Floats, fold: Ints) -> Floats:
-        """Leave out every single judgment in turn, exactly, with a mean and spreads that learn from none of them."""
+        """Leave out every single judgment in turn, exactly, with a prior mean and spreads that learn from none of them.
+
+        The variances of the effects are fitted to all judgments together, of which one is a small part.
+        """
         return self._unrefined.predict(judged_gain).leave_one_out()
 
     @cached_property
