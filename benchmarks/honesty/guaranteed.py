@@ -39,7 +39,7 @@ from earmark.inference.confidence import Ranking, rank_systems
 from earmark.inference.design_based import DesignEstimator, mean_of_others
 from earmark.measures import Measure
 from earmark.predictors.base import Setting
-from earmark.predictors.choose import PredictorChoice
+from earmark.predictors.hierarchical import Hierarchical
 from earmark.predictors.mtc import Uniform
 
 SIZES = (60, 120, 300, 600, 1000, 2000)
@@ -114,17 +114,18 @@ def true_estimates(setting: Setting, truth: Floats, measure: Measure = MEASURE) 
 def one_seed(setting: Setting, truth: Floats, seed: int, *, sizes: tuple[int, ...] = SIZES) -> Iterator[Row]:
     """Judge one sample, and estimate from its first items."""
     true = true_estimates(setting, truth)
-    predictor = PredictorChoice("hierarchical")(setting)
+    predictor = Hierarchical(setting)
     verdicts = Verdicts(setting, MEASURE, predictor, inference=Inference("design"), seed=seed)
     order = verdicts.item_order
     by_items = DesignEstimator(setting.collection, MEASURE, scale=setting.scale, order=order)
     for judged in sizes:
         gains = np.where(order.sampled(judged), truth, UNJUDGED)
         beliefs = predictor.predict(gains)
+        out_of_sample = beliefs.leave_one_out()
         found = {
             "hierarchical": verdicts.by_design(beliefs),
             "mean of others": by_items.estimate(gains, mean_of_others(gains)),
-            "upside down": by_items.estimate(gains, setting.scale.top - beliefs.leave_one_out()),
+            "upside down": by_items.estimate(gains, setting.scale.top - out_of_sample),
         }
         for prediction, result in found.items():
             yield Row(

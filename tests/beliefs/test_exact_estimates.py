@@ -269,9 +269,6 @@ class CorrelatedBeliefs(Beliefs):
     def level_probabilities(self, levels):
         raise NotImplementedError
 
-    def leave_one_out(self):
-        raise NotImplementedError
-
 
 @pytest.mark.parametrize("measure", LINEAR)
 def test_correlated_beliefs_go_through_the_same_door(measure):

@@ -271,7 +271,7 @@ def test_at_any_time_by_design_counts_what_matters(made: SyntheticCollection) ->
 
 @pytest.mark.parametrize("inference", [Inference(anytime=True), Inference("design")], ids=["anytime", "design"])
 def test_a_budget_that_ends_before_the_first_look_is_refused(made: SyntheticCollection, inference: Inference) -> None:
-    with pytest.raises(ParameterError, match="ends before there is anything to say: by design at least 30"):
+    with pytest.raises(ParameterError, match="ends before there is anything to say: by design at least 60"):
         looks(made, policy="proportional", inference=inference, stop="budget:25")
 
 

@@ -96,14 +96,14 @@ def test_by_design_it_is_the_corrected_prediction(judged: Judged, predictor: str
     order = verdicts.item_order
     shown = order.sampled(80)
     verdict = verdicts.conclude(judged.beliefs(shown, predictor))
-    for_design = make_predictor(predictor, judged.setting).for_design()
+    predict = make_predictor(predictor, judged.setting).out_of_sample
     expected = estimate_by_design(
         judged.collection,
         AG5,
         scale=judged.setting.scale,
         order=order,
         judged_gain=np.where(shown, judged.gains, -1.0),
-        prediction=for_design.predict(np.where(shown, judged.gains, -1.0)).leave_one_out(),
+        prediction=predict(np.where(shown, judged.gains, -1.0), verdicts.folds),
     )
     np.testing.assert_allclose(verdict.ranking.estimates.scores.mean, expected.estimates.scores.mean)
     np.testing.assert_allclose(width(verdict.ranking), width(rank_systems(expected.estimates)))
@@ -151,8 +151,8 @@ def test_an_adaptive_set_has_no_guarantee(judged: Judged) -> None:
     assert not verdicts.ready(beliefs.judged_gain)
     with pytest.raises(
         ParameterError,
-        match=r"a guarantee needs at least 30 sampled judgments, there are 0\. The 120 other judgments were picked "
-        r"adaptively and carry no guarantee\. Judge what 'earmark next --policy proportional' proposes, or trust",
+        match=r"at least 60 sampled judgments, there are 0\. The 120 other judgments do not follow the order of the "
+        r"sample; if they were drawn at random by other means, say how: --sample\. Judge what 'earmark next --policy",
     ):
         verdicts.conclude(beliefs)
     shown[order[0]] = True

@@ -69,7 +69,7 @@ def test_verdicts_by_design_about_other_queries_and_at_any_time(made: SyntheticC
     ):
         np.testing.assert_array_equal(wide.estimates.scores.mean, plain.estimates.scores.mean)
         assert np.all(wide.high - wide.low > plain.high - plain.low)
-    with pytest.raises(ParameterError, match="needs at least 30 sampled judgments, there are"):
+    with pytest.raises(ParameterError, match="needs at least 60 sampled judgments, there are"):
         earmark.rank(made.runs, some, inference="design", seed=1)
 
 

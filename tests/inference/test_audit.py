@@ -92,7 +92,7 @@ def audits(
         order = SampleOrder.of(collection, AG4, scale=BINARY, seed=repeat)
         judged = np.where(order.sampled(sampled), gains, -1.0)
         beliefs = right_beliefs(believed, judged)
-        prediction = beliefs.leave_one_out() if own else mean_of_others(judged)
+        prediction = beliefs.expected.mean if own else mean_of_others(judged)
         design = DesignEstimator(collection, AG4, scale=BINARY, order=order).estimate(judged, prediction)
         found.append(audit(estimator.estimate(beliefs), design.estimates, sampled=design.sampled))
     return found

@@ -509,7 +509,7 @@ def test_too_small_a_sample_is_refused_with_what_to_do(made):
     refused(made, "--inference model", judged_gain=few)
     adaptive = gains.copy()
     adaptive[order.order[5]] = -1.0
-    message = rf"there are 5\. The {gains.size - 6} other judgments were picked adaptively and carry no guarantee"
+    message = rf"there are 5\. The {gains.size - 6} other judgments do not follow the order of the sample"
     refused(made, message, judged_gain=adaptive)
 
 

@@ -177,10 +177,6 @@ class Beliefs(ABC):
             Gains, ascending; the probability of other gains counts for the nearest of them.
         """
 
-    @abstractmethod
-    def leave_one_out(self) -> Floats:
-        """Return what would be expected of every item if it alone were not judged, shape (items,)."""
-
     def sample_chunks(self, rng: np.random.Generator, n: int) -> Iterator[Floats]:
         """Draw the gains of all items `n` times, a bounded number of draws at a time.
 
@@ -301,10 +297,6 @@ class IndependentBeliefs(Beliefs):
         onto = np.zeros((self.expected.levels.size, levels.size))
         onto[np.arange(nearest.size), nearest] = 1.0
         return np.asarray(self.expected.probabilities @ onto)
-
-    def leave_one_out(self) -> Floats:
-        """Return what the predictor expects of every item, judged or not."""
-        return self.expected.mean
 
     @cached_property
     def variance(self) -> Floats:

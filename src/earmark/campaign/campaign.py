@@ -276,6 +276,11 @@ class Campaign(Display):
         """Whether any answer is marked as part of a sample."""
         return bool(self.log.answers["sampled"].any())
 
+    @property
+    def has_sample(self) -> bool:
+        """Whether some judgments are said to be a sample: marked ones, or all where that is how they were drawn."""
+        return self.problem.sample is not None or self.has_marked_sample
+
     @cached_property
     def look(self) -> Look | None:
         """Verdict, stop decision and audit together; None while there is too little to conclude from."""

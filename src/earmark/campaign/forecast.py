@@ -336,9 +336,9 @@ def _by_design(problem: Problem, beliefs: Beliefs, verdict: Verdict, which: Ints
         rest = order.order[np.isin(order.item_query[order.order], order.queries[sampled:])]
         growth = _growth(inference, judged=estimates.judged, items=estimates.items)
     else:
-        listed = problem.verdicts.item_order
-        sampled, units = listed.prefix(beliefs.judged), listed.n_needed
-        rest = listed.order[sampled:units]
+        listed = problem.verdicts.sampling
+        drawn, units = listed.drawn(beliefs.judged), listed.n_needed
+        sampled, rest = drawn.n, listed.order[:units][~drawn.sampled[listed.order[:units]]]
         sizes = (~beliefs.judged[rest]).astype(np.int64)
         growth = _growth(inference, judged=sampled, items=units)
     rest = rest[~beliefs.judged[rest]]

@@ -13,7 +13,7 @@ from earmark.campaign.policies import Proposal
 from earmark.campaign.stopping import StopDecision
 from earmark.errors import ParameterError
 from earmark.inference.confidence_sequences import FIRST_LOOK
-from earmark.inference.design_based import MINIMUM_SAMPLE
+from earmark.inference.design_based import GUARANTEED_FROM
 from earmark.inference.design_based_normalised import MINIMUM_QUERIES
 
 
@@ -67,7 +67,7 @@ def play(campaign: M, ask: Callable[[M, Proposal], Any], *, batch: int = 20) -> 
             if look is not None:
                 return
             raise ParameterError(
-                f"the campaign ends before there is anything to say: by design at least {MINIMUM_SAMPLE} sampled "
+                f"the campaign ends before there is anything to say: by design at least {GUARANTEED_FROM} sampled "
                 f"judgments are needed, or {MINIMUM_QUERIES} whole queries, and at any time {FIRST_LOOK} judgments"
             )
         campaign = campaign.with_answers(ask(campaign, proposal))

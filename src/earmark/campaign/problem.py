@@ -19,6 +19,7 @@ import polars as pl
 
 from earmark.beliefs.exact_estimates import Sparse
 from earmark.beliefs.montecarlo import SAMPLES
+from earmark.campaign.own_sample import OwnSample
 from earmark.campaign.policies import Policy, make_policy
 from earmark.campaign.policies.proportional import Audited, Proportional
 from earmark.campaign.stopping import StopRule, parse_stop
@@ -81,6 +82,8 @@ class Problem(Display):
         What a reader of any result has to know about these inputs.
     runs : Runs, optional
         The ranked lists that the collection was pooled from; needed to select some of the systems and queries.
+    sample : OwnSample, optional
+        How the judged items were sampled, where they do not follow the order of this measure and seed.
     """
 
     setting: Setting
@@ -97,6 +100,7 @@ class Problem(Display):
     texts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     runs: Runs | None = None
+    sample: OwnSample | None = None
 
     def __post_init__(self) -> None:
         self.measure.check(self.setting.scale)
@@ -104,10 +108,13 @@ class Problem(Display):
             raise ParameterError(f"the number of judgments between two updates is 1 or more, got {self.update_every}")
         if self.samples < 2:
             raise ParameterError(f"a Monte Carlo estimate takes 2 draws or more, got {self.samples}")
-        if self.inference.mode == "design" and not self.draws_sample:
+        if self.sample is not None and self.inference.whole_queries:
+            raise ParameterError("--sample is about items that were drawn one by one, not about --whole-queries")
+        if self.inference.mode == "design" and self.sample is None and not self.draws_sample:
             raise ParameterError(
                 f"--inference design needs a sample with known probabilities, and the policy {self.policy} draws none: "
-                "use --policy proportional, or an audit beside it (--audit 0.2)"
+                "use --policy proportional, or an audit beside it (--audit 0.2); for judgments that were drawn at "
+                "random by other means, say how: --sample"
             )
         _ = self.asking, self.verdicts  # both refuse what does not fit
 
@@ -132,6 +139,7 @@ class Problem(Display):
         genre: str = "genre",
         attributes: Sequence[str] = (),
         missing: Missing = "zero",
+        sample: str | Path | OwnSample | None = None,
         **how: Any,
     ) -> Problem:
         """Put a problem together from what people have: the one place where that is done.
@@ -162,6 +170,10 @@ class Problem(Display):
             What is known about documents and systems, and which columns of the metadata to use.
         missing : {"zero", "drop"}
             Queries that a system did not answer count as empty lists, or are left out for all systems.
+        sample : str or path, optional
+            How the judged items were sampled, where they do not follow the order of this measure and seed: ``uniform``,
+            the measure for which they were sampled, or a file of probabilities
+            (:mod:`earmark.campaign.own_sample`).
         **how
             Further fields of :class:`Problem`: seed, aggregation, samples, update_every, texts.
 
@@ -200,6 +212,7 @@ class Problem(Display):
             usual_audit(asking, conclude) if audit is None else audit,
             notes=tuple(notes),
             runs=lists,
+            sample=OwnSample.parse(sample) if isinstance(sample, str | Path) else sample,
             **how,
         )
 
@@ -218,7 +231,7 @@ class Problem(Display):
     @cached_property
     def model(self) -> Predictor:
         """The predictor, made for this collection."""
-        return self.predictor(self.setting)
+        return self.predictor(replace(self.setting, seed=self.seed))
 
     @cached_property
     def verdicts(self) -> Verdicts:
@@ -230,7 +243,15 @@ class Problem(Display):
             inference=self.inference,
             seed=self.seed,
             samples=self.samples,
+            **self._own_sampling,
         )
+
+    @property
+    def _own_sampling(self) -> dict[str, Any]:
+        if self.sample is None:
+            return {}
+        drawn = self.sample.sampling(self.collection, runs=self.runs, scale=self.scale, seed=self.seed)
+        return {"sampling": drawn, "basis": self.sample.basis}
 
     @cached_property
     def asking(self) -> Policy:
@@ -312,6 +333,7 @@ class Problem(Display):
             (self.scale.name, self.scale.gains, str(self.measure), self.predictor_version),
             (str(self.policy), str(self.stop), self.stop.margin, self.inference, self.audit, self.seed),
             (self.aggregation, self.samples, self.update_every),
+            *(() if self.sample is None else [self.sample.told]),
         ):
             told.update(repr(part).encode("utf-8", "surrogatepass"))
         for array in (

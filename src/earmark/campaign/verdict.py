@@ -23,28 +23,36 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from earmark.beliefs.beliefs import Beliefs
+from earmark.beliefs.beliefs import UNJUDGED, Beliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact_estimates import LinearEstimator, Sparse, system_weights
 from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo, over_pool
 from earmark.beliefs.normalised_estimates import numerator_of
-from earmark.data.arrays import Bools, Floats
+from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, Summary
+from earmark.data.permanent_random_numbers import item_folds
 from earmark.data.units import QueryUnits
 from earmark.errors import ParameterError
 from earmark.inference.audit import Audit, audit
 from earmark.inference.confidence import Ranking, rank_systems
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
-from earmark.inference.design_based import MINIMUM_SAMPLE, DesignEstimator, DesignResult, sampled_gains
+from earmark.inference.design_based import (
+    GUARANTEED,
+    GUARANTEED_FROM,
+    MINIMUM_SAMPLE,
+    DesignEstimator,
+    DesignResult,
+    enough_drawn,
+)
 from earmark.inference.design_based_normalised import (
     MINIMUM_QUERIES,
     estimate_by_complete_queries,
     estimate_ratio_by_design,
 )
 from earmark.inference.query_population import TARGETS, Target, query_sampling, to_population
-from earmark.inference.sampling_design import JudgingOrder, QueryOrder, SampleOrder
+from earmark.inference.sampling_design import ItemSampling, JudgingOrder, QueryOrder, SampleOrder
 from earmark.inference.units import Units
 from earmark.measures import Measure
 from earmark.measures.graded import AG
@@ -198,6 +206,10 @@ class Verdicts:
         Of the sample order, and where Monte Carlo estimates start.
     samples : int
         How many draws a Monte Carlo estimate makes.
+    sampling : ItemSampling, optional
+        How items were sampled, where they do not follow the order of this measure and seed.
+    basis : str
+        What verdicts from that sample rest on, in words.
     """
 
     def __init__(
@@ -209,7 +221,10 @@ class Verdicts:
         inference: Inference | None = None,
         seed: int = 0,
         samples: int = SAMPLES,
+        sampling: ItemSampling | None = None,
+        basis: str = GUARANTEED,
     ) -> None:
+        self._sampling, self._basis = sampling, basis
         self.inference = inference or Inference()
         self._setting, self._measure, self._seed = setting, measure, seed
         self._estimator = Estimator(setting, measure, seed=seed, samples=samples)
@@ -230,6 +245,11 @@ class Verdicts:
         """In which a sample is judged."""
         return self.query_order if self.inference.whole_queries else self.item_order
 
+    @property
+    def sampling(self) -> ItemSampling:
+        """How items are sampled."""
+        return self.item_order if self._sampling is None else self._sampling
+
     @cached_property
     def item_order(self) -> SampleOrder:
         """In which a sample of items is judged."""
@@ -241,11 +261,16 @@ class Verdicts:
         """In which a sample of whole queries is judged."""
         return QueryOrder.of(self._setting.collection, seed=self._seed)
 
+    @cached_property
+    def folds(self) -> Ints:
+        """Into which folds items are dealt where predictions are cross-fitted, shape (items,)."""
+        return item_folds(self._setting.collection, seed=self._seed)
+
     def ready(self, judged_gain: Floats) -> bool:
         """Tell whether there is enough to be honest about."""
         judged, chosen = judged_gain >= 0, self.inference
         if chosen.mode == "design" and not chosen.whole_queries:
-            return self._enough_items(judged, FIRST_LOOK if chosen.anytime else MINIMUM_SAMPLE)
+            return self._enough_items(judged, FIRST_LOOK if chosen.anytime else GUARANTEED_FROM)
         if chosen.anytime and np.count_nonzero(judged) < min(FIRST_LOOK, judged.size):
             return False
         return chosen.mode == "model" or self._enough_queries(judged)
@@ -255,7 +280,7 @@ class Verdicts:
         return self.query_order.complete(judged).size >= enough
 
     def _enough_items(self, judged: Bools, needed: int) -> bool:
-        return self.item_order.prefix(judged) >= min(needed, self.item_order.n_needed)
+        return self.sampling.count(judged) >= min(needed, self.sampling.n_needed)
 
     def by_model(self, beliefs: Beliefs) -> Ranking:
         """Rank systems by the model, whatever verdicts rest on."""
@@ -278,8 +303,11 @@ class Verdicts:
         """
         chosen = self.inference if mode is None else replace(self.inference, mode=mode)
         if chosen.mode == "design":
+            if not chosen.whole_queries:
+                enough_drawn(self.sampling, beliefs.judged, GUARANTEED_FROM)
             found = self.by_design(beliefs)
-            estimates, basis, sampled = found.estimates, found.guarantee, self._sampled_judgments(found)
+            estimates, sampled = found.estimates, self._sampled_judgments(found)
+            basis = self._basis if found.guarantee == GUARANTEED else found.guarantee
         else:
             estimates, basis, sampled = self._estimator.estimate(beliefs), BY_MODEL, None
         anytime = None
@@ -317,7 +345,7 @@ class Verdicts:
         """Return how many judgments the information grows with, of how many."""
         if chosen.mode == "design" and not chosen.whole_queries and sampled is not None:
             # Items that matter to no system are in no sample.
-            return sampled, self.item_order.n_needed
+            return sampled, self.sampling.n_needed
         return estimates.judged, estimates.items
 
     def by_design(self, beliefs: Beliefs) -> DesignResult:
@@ -328,15 +356,15 @@ class Verdicts:
             return estimate_by_complete_queries(
                 collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
             )
-        sample = sampled_gains(self.item_order, gains)
-        prediction = self._of_sample.beliefs(sample).leave_one_out()
+        sample = np.where(enough_drawn(self.sampling, gains >= 0).sampled, gains, UNJUDGED)
+        prediction = self._predictor.out_of_sample(sample, self.folds)
         if self._measure.is_linear:
             return self._by_items.estimate(gains, prediction, level=level)
         return estimate_ratio_by_design(
             collection,
             self._measure,
             scale=scale,
-            order=self.item_order,
+            order=self.sampling,
             judged_gain=gains,
             prediction=prediction,
             rng=np.random.default_rng(self._seed),
@@ -350,14 +378,8 @@ class Verdicts:
         return None if units is None else Units.of(units.numbers(queries), n_queries=len(queries))
 
     @cached_property
-    def _of_sample(self) -> Predictor:
-        return self._predictor.for_design()
-
-    @cached_property
     def _by_items(self) -> DesignEstimator:
-        return DesignEstimator(
-            self._setting.collection, self._measure, scale=self._setting.scale, order=self.item_order
-        )
+        return DesignEstimator(self._setting.collection, self._measure, scale=self._setting.scale, order=self.sampling)
 
     def can_audit(self, judged_gain: Floats) -> bool:
         """Tell whether enough of the sample is judged to check the model against it."""

@@ -110,6 +110,23 @@ class ConcludingByUnit(Concluding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """How judgments were sampled, where they do not follow the order of this measure and seed.
+
+    Parameters
+    ----------
+    sample
+        For judgments of items that were drawn at random by other means than 'earmark next': uniform, if every item was
+        as likely as any other; the measure for which earmark drew them, if that is another one; or a file with columns
+        query, document and probability that says how likely each item of the pool was to be drawn, one by one. Needed
+        for --inference design and --audit. All judgments count as drawn: leave out those that were not.
+    """
+
+    panel: ClassVar[str] = BELIEVING
+    sample: Annotated[str | None, option("HOW", rare=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Estimating:
     """How estimates are made.
 
@@ -183,6 +200,7 @@ class CampaignOptions:
     scoring: OneMeasure
     predicting: Predicting
     concluding: Concluding | None = None
+    sampled: Sampled | None = None
     estimating: Estimating | None = None
     stopping: Stopping | None = None
     choosing: Choosing | None = None
@@ -217,10 +235,20 @@ class CampaignOptions:
         units = None if self.concluding is None else self.concluding.units(self.known.metadata, self.inputs.encoding)
         how: dict[str, Any] = {"distribution": distribution, "units": units}
         campaign: Campaign
+        sample = None if self.sampled is None else self.sampled.sample
+        if path is not None and sample is not None:
+            raise ParameterError(
+                "--sample is about judgments in files: write those of the campaign to a file (earmark export), and "
+                "give it with the runs"
+            )
         if path is not None:
             wanted = self._settings(seed) | ({"judging.group_by_query": True} if group_by_query else {})
             campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, concluding=how, **also)
         else:
+            if sample is not None:
+                from earmark.campaign.own_sample import OwnSample
+
+                also["sample"] = OwnSample.parse(sample, encoding=self.inputs.encoding)
             campaign = self._read_files(how, group_by_query, seed=seed, **also)
         for note in (*campaign.problem.notes, *campaign.notes):
             out.note(note)

@@ -108,6 +108,8 @@ def _in_texts(values: Mapping[str, Any]) -> Iterator[Labelled]:
     kind, sign, file = str(values.get("predictor") or "").partition("external:")
     if sign and not kind:
         yield "--predictor", Path(file)
+    if values.get("sample") is not None:
+        yield "--sample", Path(str(values["sample"]))
 
 
 # ---- what a command writes besides what is named ---------------------------------------------------------------------

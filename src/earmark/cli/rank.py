@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from earmark.cli.campaign_options import CampaignOptions, ConcludingByUnit, Estimating, Stopping
+from earmark.cli.campaign_options import CampaignOptions, ConcludingByUnit, Estimating, Sampled, Stopping
 from earmark.cli.command import option
 from earmark.cli.keeping import Keeping
 from earmark.cli.options import ESTIMATING, Checking, Seed
@@ -34,6 +34,7 @@ class RankOptions(CampaignOptions):
     """The campaign, and how sure to be about it."""
 
     concluding: ConcludingByUnit = field()
+    sampled: Sampled = field()
     estimating: Estimating = field()
     stopping: Stopping = field()
 
@@ -88,6 +89,7 @@ def rank(
     earmark rank runs.tsv --judgments judgments.tsv -m AG@5
     earmark rank runs.tsv -j judgments.tsv --metadata metadata.tsv -m nDCG@5
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --inference design
+    earmark rank runs.tsv -j drawn.tsv -m AG@5 --inference design --sample uniform
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --unit users.tsv
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
@@ -204,7 +206,7 @@ def _audit(campaign: Campaign, asked: bool | None) -> Audit | None:
     """Compare the model with the sample, where there is one and it was asked for or marked."""
     from earmark.errors import ParameterError
 
-    if campaign.problem.inference.mode != "model" or not (campaign.has_marked_sample if asked is None else asked):
+    if campaign.problem.inference.mode != "model" or not (campaign.has_sample if asked is None else asked):
         return None
     if campaign.can_audit:
         return campaign.audit

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from earmark.cli.campaign_options import CampaignOptions, ConcludingByUnit, Estimating
+from earmark.cli.campaign_options import CampaignOptions, ConcludingByUnit, Estimating, Sampled
 from earmark.cli.command import argument, option
 from earmark.cli.command_lines import command_line, given_options
 from earmark.cli.options import OUTPUT, Inputs, Seed
@@ -29,6 +29,7 @@ class ReportOptions(CampaignOptions):
 
     inputs: ReportInputs
     concluding: ConcludingByUnit = field()
+    sampled: Sampled = field()
     estimating: Estimating = field()
 
 

@@ -25,16 +25,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.errors import ParameterError
+
+FOLDS = 5
+"""Into how many folds items are dealt: predictions learn from four fifths of the judgments."""
 
 _DIGEST_BYTES = 8
 # A number needs one bit less than the 53 of a double: half a step is added to keep it from being 0 or 1.
 _DROPPED_BITS, _STEP = 12, 2.0**-52
 
 
-def permanent_numbers(queries: Sequence[str], documents: Sequence[str] | None = None, *, seed: int) -> Floats:
+def permanent_numbers(
+    queries: Sequence[str], documents: Sequence[str] | None = None, *, seed: int, purpose: str = ""
+) -> Floats:
     """Return the permanent random number of every item, or of every query.
 
     Parameters
@@ -45,6 +50,8 @@ def permanent_numbers(queries: Sequence[str], documents: Sequence[str] | None = 
         The document of every item; without it, numbers are those of the queries themselves.
     seed : int
         The seed of the campaign; every seed gives other numbers.
+    purpose : str
+        Numbers for another purpose than sampling are independent of those that decide what is sampled.
 
     Returns
     -------
@@ -59,7 +66,7 @@ def permanent_numbers(queries: Sequence[str], documents: Sequence[str] | None = 
     """
     if documents is not None and len(documents) != len(queries):
         raise ParameterError(f"expected a document for each of {len(queries)} queries, got {len(documents)}")
-    key = hashlib.blake2b(str(int(seed)).encode(), digest_size=32).digest()
+    key = hashlib.blake2b(f"{int(seed)}{purpose}".encode(), digest_size=32).digest()
     begun = {query: _hash(key, query) for query in dict.fromkeys(queries)}
     if documents is None:
         digests = [begun[query].digest() for query in queries]
@@ -73,10 +80,19 @@ def permanent_numbers(queries: Sequence[str], documents: Sequence[str] | None = 
     return (bits.astype(np.float64) + 0.5) * _STEP
 
 
-def item_numbers(collection: Collection, *, seed: int) -> Floats:
+def item_numbers(collection: Collection, *, seed: int, purpose: str = "") -> Floats:
     """Return the permanent random number of every item of a collection, shape (items,)."""
     items = collection.item_frame()
-    return permanent_numbers(items["query"].to_list(), items["document"].to_list(), seed=seed)
+    return permanent_numbers(items["query"].to_list(), items["document"].to_list(), seed=seed, purpose=purpose)
+
+
+def item_folds(collection: Collection, *, seed: int, folds: int = FOLDS, purpose: str = "fold") -> Ints:
+    """Deal the items of a collection into folds for cross-fitting, shape (items,), 0..folds - 1.
+
+    The fold of an item depends on the seed and the ids of its query and document alone, and not on whether the item is
+    sampled: its number is another one than the sample's.
+    """
+    return np.asarray(item_numbers(collection, seed=seed, purpose=purpose) * folds, dtype=np.int64)
 
 
 def query_numbers(collection: Collection, *, seed: int) -> Floats:

@@ -56,13 +56,13 @@ from earmark.inference.design_based import (
     check_items,
     check_order,
     corrected_sums,
-    enough_sampled,
+    enough_drawn,
     floor_variance,
     most_unseen,
     no_entry,
     weight_rows,
 )
-from earmark.inference.sampling_design import QueryOrder, SampleOrder
+from earmark.inference.sampling_design import ItemSampling, QueryOrder
 from earmark.measures.base import Measure
 
 MINIMUM_QUERIES = 10
@@ -81,7 +81,7 @@ def estimate_ratio_by_design(
     measure: Measure,
     *,
     scale: Scale,
-    order: SampleOrder,
+    order: ItemSampling,
     judged_gain: Floats,
     prediction: Floats,
     rng: np.random.Generator,
@@ -113,10 +113,10 @@ def estimate_ratio_by_design(
         raise ParameterError(f"the ideal is drawn twice or more, got {draws}")
     lists = system_weights(collection, numerator, scale=scale)
     check_order(order, lists)
-    check_items(order, judged_gain, prediction)
+    check_items(collection.n_items, judged_gain, prediction)
     judged = judged_gain >= 0
-    n = enough_sampled(order, judged)
-    sample = Sample(order.sampled(n), order.inclusion(n), judged_gain, prediction)
+    drawn = enough_drawn(order, judged)
+    sample = Sample(drawn.sampled, drawn.inclusion, judged_gain, prediction)
     ideals = _draw_ideals(collection, numerator, sample, scale=scale, rng=rng, draws=draws)
     # About the first draw, so that an ideal that never changes is exactly that, with no variance.
     expected = ideals[0] + (ideals - ideals[0]).mean(axis=0)
@@ -131,7 +131,7 @@ def estimate_ratio_by_design(
     spread = (ideals - ideals[0]).var(axis=0, ddof=1) * over_ideal**2
     found = replace(found, variance=found.variance + _of_ideals(rows, sample, collection, spread))
     estimates = as_estimates(found, rows, collection, normalised, int(np.count_nonzero(judged)))
-    return DesignResult(estimates, n, EXACT if n == order.n_needed else APPROXIMATE)
+    return DesignResult(estimates, drawn.n, EXACT if drawn.complete else APPROXIMATE)
 
 
 def _draw_ideals(

@@ -58,6 +58,56 @@ class JudgingOrder(Protocol):
         """What orders the items, the highest first, shape (items,)."""
 
 
+@dataclass(frozen=True, eq=False)
+class DrawnItems:
+    """A sample of items, and the probabilities with which items get into it.
+
+    Attributes
+    ----------
+    sampled : ndarray of bool, shape (items,)
+    inclusion : ndarray of float, shape (items,), above 0 to 1
+        Of every item, sampled or not.
+    """
+
+    sampled: Bools
+    inclusion: Floats
+
+    @property
+    def n(self) -> int:
+        """How many items are sampled."""
+        return int(np.count_nonzero(self.sampled))
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to chance."""
+        return bool(np.all(self.inclusion == 1))
+
+
+class ItemSampling(Protocol):
+    """A way in which items are sampled: which of the judged ones are a sample, and with what probabilities."""
+
+    @property
+    def n_needed(self) -> int:
+        """How many items can be sampled."""
+
+    @property
+    def reachable(self) -> Bools:
+        """Which items can be sampled, shape (items,)."""
+
+    @property
+    def order(self) -> Ints:
+        """All items, in an order in which the sample may grow, shape (items,)."""
+
+    def count(self, judged: Bools) -> int:
+        """Return how many of the judged items are a sample."""
+
+    def drawn(self, judged: Bools) -> DrawnItems:
+        """Return the sample among the judged items."""
+
+    def too_few(self, judged: Bools, needed: int) -> str:
+        """Say that the sample is smaller than needed, and what to do."""
+
+
 def sizes(weights: Sparse, variance: Floats | None = None) -> Floats:
     r"""Return the size of every item, to which its inclusion probability is proportional.
 
@@ -117,6 +167,11 @@ class SampleOrder:
         :math:`u_i`, permanent random numbers.
     size : ndarray of float, shape (items,), 0 or more
         :math:`p_i`. Items of size 0 have no weight in any score: they come last and are never needed.
+    part : bool
+        The items are some of those that were sampled, and the others are not known here. How many of these items are
+        judged is then chance. The last judged one takes the part of the first that is not: its :math:`r_i` is the
+        threshold, and it is not in the sample. Given the other numbers, an item is in the sample if its own is below
+        that threshold, as in a sample of fixed size.
 
     Examples
     --------
@@ -129,6 +184,7 @@ class SampleOrder:
 
     number: Floats
     size: Floats
+    part: bool = False
 
     def __post_init__(self) -> None:
         if self.number.ndim != 1 or self.number.shape != self.size.shape:
@@ -181,7 +237,7 @@ class SampleOrder:
     @property
     def priority(self) -> Floats:
         """:math:`1 / r_i`, shape (items,); 0 for items of size 0."""
-        return self.size / self.number
+        return np.asarray(1.0 / self.rank_number)
 
     @property
     def n_needed(self) -> int:
@@ -199,6 +255,36 @@ class SampleOrder:
             raise ParameterError(f"expected 'judged' for each of {self.size.size} items, got shape {judged.shape}")
         in_order = judged[self.order[: self.n_needed]]
         return self.n_needed if in_order.all() else int(np.argmin(in_order))
+
+    @property
+    def reachable(self) -> Bools:
+        """Which items the order reaches, shape (items,)."""
+        return np.asarray(self.size > 0)
+
+    def count(self, judged: Bools) -> int:
+        """Return the size of the sample among the judged items."""
+        n = self.prefix(judged)
+        return max(n - 1, 0) if self.part and n < self.n_needed else n
+
+    def drawn(self, judged: Bools) -> DrawnItems:
+        """Return the sample among the judged items."""
+        n = self.count(judged)
+        return DrawnItems(self.sampled(n), self.inclusion(n))
+
+    def too_few(self, judged: Bools, needed: int) -> str:
+        """Say that the sample is smaller than needed, and what to do."""
+        n = self.count(judged)
+        others = int(np.count_nonzero(judged)) - n
+        rest = (
+            f" The {others} other judgments do not follow the order of the sample; if they were drawn at random by "
+            "other means, say how: --sample."
+            if others
+            else ""
+        )
+        return (
+            f"a guarantee needs at least {needed} sampled judgments, there are {n}.{rest} Judge what 'earmark next "
+            "--policy proportional' proposes, or trust the model: --inference model"
+        )
 
     def sampled(self, n: int) -> Bools:
         """Tell which items are the first `n` of the order, shape (items,)."""

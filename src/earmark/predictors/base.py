@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -48,6 +48,8 @@ class Setting:
         Further metadata columns.
     content : Content, optional
         What the documents are like, for predictors that use it.
+    seed : int
+        That of the campaign, for predictors that deal items or queries at random.
     """
 
     collection: Collection
@@ -57,6 +59,7 @@ class Setting:
     genre: str = "genre"
     attributes: Sequence[str] = ()
     content: Content | None = None
+    seed: int = 0
 
     @cached_property
     def features(self) -> FeatureBuilder:
@@ -191,9 +194,49 @@ class Predictor(ABC):
             "report it with the judgments)"
         )
 
-    def for_design(self) -> Predictor:
-        """Return the predictor for guaranteed estimates, which must not predict an item from its own judgment."""
-        return copy.copy(self)
+    def held_out(self, judged_gain: Floats, fold: Ints) -> Iterator[tuple[Bools, Beliefs]]:
+        """Predict every fold of items from the judgments of all other folds (cross-fitting).
+
+        Parameters
+        ----------
+        judged_gain : ndarray of float, shape (items,)
+            The gain of every judged item, negative for the others.
+        fold : ndarray of int, shape (items,)
+            The fold of every item, dealt without regard to what is judged
+            (:func:`~earmark.data.permanent_random_numbers.item_folds`).
+
+        Yields
+        ------
+        items : ndarray of bool, shape (items,)
+            The items of a fold.
+        beliefs : Beliefs
+            What is believed where none of these is judged.
+        """
+        apart = copy.copy(self)  # what it remembers of these fits must not displace what the campaign's next look needs
+        for number in np.unique(fold):
+            items = fold == number
+            yield items, apart.beliefs(np.where(items, UNJUDGED, judged_gain))
+
+    def out_of_sample(self, judged_gain: Floats, fold: Ints) -> Floats:
+        """Return the expected gain of every item by a rule that never saw the item's own judgment.
+
+        Judged and unjudged items are predicted by the same rule; guaranteed estimates rest on that
+        (:mod:`earmark.inference.design_based`). By default predictions are cross-fitted, which is right for whatever
+        :meth:`predict` does. A predictor that leaves out single judgments exactly may do that in its place.
+
+        Parameters
+        ----------
+        judged_gain, fold
+            As for :meth:`held_out`.
+
+        Returns
+        -------
+        ndarray of float, shape (items,)
+        """
+        expected = np.empty(judged_gain.size)
+        for items, beliefs in self.held_out(judged_gain, fold):
+            expected[items] = beliefs.mean[items]
+        return expected
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from earmark.data.arrays import Floats
+from earmark.data.permanent_random_numbers import item_folds
 from earmark.predictors.features import FeatureBuilder, Features
 
 PARTS = 10
-_SEED = 0
 
 
 def held_out_features(
-    builder: FeatureBuilder, names: Sequence[str], judged_gain: Floats, *, parts: int = PARTS
+    builder: FeatureBuilder, names: Sequence[str], judged_gain: Floats, *, seed: int, parts: int = PARTS
 ) -> Features:
     """Return the features of all items, each by the judgments of the other parts.
 
@@ -34,6 +32,8 @@ def held_out_features(
         Any available features, and products of them.
     judged_gain : ndarray of float, shape (items,)
         The gain of every judged item, negative for the others.
+    seed : int
+        By which items are dealt into parts, with their permanent random numbers.
     parts : int, 2 or more
         How many parts the items are dealt into.
     """
@@ -41,7 +41,7 @@ def held_out_features(
     whole = builder.features(names, gain=judged_gain, judged=judged, exclude_own=True)
     if not any(part in builder.judgment_names for name in names for part in (name, *name.split(":"))):
         return whole
-    part_of = np.random.default_rng(_SEED).permutation(judged_gain.size) % parts
+    part_of = item_folds(builder.collection, seed=seed, folds=parts, purpose="part")
     values = whole.values.copy()
     for number in range(parts):
         out = part_of == number

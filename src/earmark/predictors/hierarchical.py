@@ -25,7 +25,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.beliefs import AssessorGains, Beliefs
+from earmark.beliefs.beliefs import AssessorGains
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.variance_components import FittedVariances, fit_variances
@@ -90,7 +90,7 @@ class Hierarchical(Predictor):
 
     def predict(
         self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
-    ) -> Beliefs:
+    ) -> CorrelatedBeliefs:
         """Fit the model to the judgments and return the posterior of all items.
 
         Raises
@@ -115,8 +115,15 @@ class Hierarchical(Predictor):
         )
         return self._last
 
-    def for_design(self) -> Predictor:
-        """Return a predictor that leaves mean and spreads alone, so that no prediction depends on its own judgment."""
+    def out_of_sample(self, judged_gain: Floats, fold: Ints) -> Floats:
+        """Leave out every single judgment in turn, exactly, with a prior mean and spreads that learn from none of them.
+
+        The variances of the effects are fitted to all judgments together, of which one is a small part.
+        """
+        return self._unrefined.predict(judged_gain).leave_one_out()
+
+    @cached_property
+    def _unrefined(self) -> Hierarchical:
         return Hierarchical(self.setting, self._given, refine=False)
 
     @property

@@ -272,7 +272,7 @@ def _rows(
             continue
         gain = past.judged_gain[there]
         if held_out:
-            table = held_out_features(setting.features, names, gain)
+            table = held_out_features(setting.features, names, gain, seed=setting.seed)
         else:
             table = setting.features.features(names, gain=gain, judged=gain >= 0, exclude_own=True)
         taught = table.complete & (gain >= 0)

@@ -6,18 +6,25 @@ and how others were judged together, where ``ordinal`` has a model for every set
 never enters its features, and cannot be decoded from them (:mod:`earmark.predictors.held_out_features`). Probabilities
 are recalibrated on queries that were held out.
 
+Chance decides how queries and items are dealt into folds and which rows and features a tree sees: by permanent random
+numbers of queries, documents and the seed of the campaign. Another seed, or other names of the same documents, change
+predictions, and where systems are close the order of systems. So these predictors are for comparing models of gains, as
+Buckers (2021, section 3.4) does, and not for verdicts; as predictions that a sample corrects, they are as good as any.
+
 The model is refitted at fixed counts of judgments (:func:`~earmark.predictors.base.refit_count`), and in between
 answers with the features that the newest judgments give.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from earmark.beliefs.beliefs import AssessorGains, Beliefs
 from earmark.data.arrays import Bools, Floats, Ints
+from earmark.data.permanent_random_numbers import item_numbers, query_numbers
 from earmark.errors import ParameterError
 from earmark.predictors.base import PREDICTORS, Part, Predictor, Setting, believe, fitted_part
 from earmark.predictors.held_out_features import held_out_features
@@ -71,7 +78,7 @@ class TreePredictor(Predictor):
             import sklearn
 
             library = ", scikit-learn " + ".".join(sklearn.__version__.split(".")[:2])
-        return f"1{library}" + ("" if self.past is None else f", model {self.past.name} {self.past.digest}")
+        return f"2{library}" + ("" if self.past is None else f", model {self.past.name} {self.past.digest}")
 
     def predict(
         self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
@@ -96,19 +103,32 @@ class TreePredictor(Predictor):
         """Fit the usual learner to these judgments, or return the last fit if it is the same."""
         if self._last_fit is not None and np.array_equal(self._last_fit[0], judged_gain):
             return self._last_fit[1]
-        judged = judged_gain >= 0
-        gain = judged_gain[judged]
+        # Rows come in the order of permanent random numbers: what is drawn from them depends on the seed, not on how
+        # ids are sorted.
+        judged = self._shuffled[judged_gain[self._shuffled] >= 0]
+        gain, seed = judged_gain[judged], self.setting.seed
         rows = Rows(
-            held_out_features(self.setting.features, self._names, judged_gain).values[judged],
+            held_out_features(self.setting.features, self._names, judged_gain, seed=seed).values[judged],
             to_levels(self.setting.scale, gain),
             gain,
-            self.setting.collection.item_query[judged],
+            self._query_place[self.setting.collection.item_query[judged]],
             np.ones(gain.size),
             self._levels,
         )
         fitted = fit_recalibrated(LEARNERS[self.name][0], rows)
         self._last_fit = (judged_gain.copy(), fitted)
         return fitted
+
+    @cached_property
+    def _shuffled(self) -> Ints:
+        """All items in the order of their permanent random numbers."""
+        numbers = item_numbers(self.setting.collection, seed=self.setting.seed, purpose="row")
+        return np.argsort(numbers).astype(np.int64)
+
+    @cached_property
+    def _query_place(self) -> Ints:
+        """The place of every query in the order of permanent random numbers, by which queries are dealt into folds."""
+        return np.argsort(np.argsort(query_numbers(self.setting.collection, seed=self.setting.seed))).astype(np.int64)
 
     def _past_part(self, judged_gain: Floats, judged: Bools) -> list[Part]:
         if self.past is None or self._missing():

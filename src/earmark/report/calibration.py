@@ -23,7 +23,6 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import Beliefs, IndependentBeliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.posterior import Posterior
 from earmark.campaign.campaign import Campaign
@@ -130,7 +129,7 @@ def calibrate(campaign: Campaign) -> Calibration | None:
     beliefs, scale = campaign.beliefs, campaign.problem.scale
     if beliefs.n_judged < ENOUGH:
         return None
-    items, predicted, variance, actual = left_out(beliefs)
+    items, predicted, variance, actual = left_out(campaign)
     reach = _REACH * np.sqrt(variance)
     frame = campaign.problem.items[items].select("query", "document")
     frame = frame.with_columns(
@@ -148,8 +147,8 @@ def calibrate(campaign: Campaign) -> Calibration | None:
     return Calibration(frame, errors, beliefs.n_judged == beliefs.n_items, _is_fine(scale))
 
 
-def left_out(beliefs: Beliefs) -> tuple[Ints, Floats, Floats, Floats]:
-    """Predict every judged item from all other judgments.
+def left_out(campaign: Campaign) -> tuple[Ints, Floats, Floats, Floats]:
+    """Predict every judged item from all other judgments; where predictions are independent, from four fifths of them.
 
     Returns
     -------
@@ -157,13 +156,21 @@ def left_out(beliefs: Beliefs) -> tuple[Ints, Floats, Floats, Floats]:
     predicted, variance, actual : ndarray of float, shape (judged,)
         What would be expected of the gain, how far off that may be, and what was given.
     """
+    beliefs, problem = campaign.beliefs, campaign.problem
     if isinstance(beliefs, CorrelatedBeliefs):
-        top = float(beliefs.scale.top)
-        items, predicted, variance, actual = _left_out_effects(beliefs.central)
-        return items, predicted * top, variance * top**2, actual * top
-    items = np.flatnonzero(beliefs.judged)
-    variance = beliefs.expected.variance if isinstance(beliefs, IndependentBeliefs) else beliefs.variance
-    return items, beliefs.leave_one_out()[items], variance[items], beliefs.judged_gain[items]
+        return left_out_exactly(beliefs)
+    mean, variance = np.empty(beliefs.n_items), np.empty(beliefs.n_items)
+    for items, others in problem.model.held_out(beliefs.judged_gain, problem.verdicts.folds):
+        mean[items], variance[items] = others.mean[items], others.variance[items]
+    judged = np.flatnonzero(beliefs.judged)
+    return judged, mean[judged], variance[judged], beliefs.judged_gain[judged]
+
+
+def left_out_exactly(beliefs: CorrelatedBeliefs) -> tuple[Ints, Floats, Floats, Floats]:
+    """Predict every judged item from all other judgments by the equations of the model; returns as `left_out`."""
+    top = float(beliefs.scale.top)
+    items, predicted, variance, actual = _left_out_effects(beliefs.central)
+    return items, predicted * top, variance * top**2, actual * top
 
 
 def _left_out_effects(posterior: Posterior) -> tuple[Ints, Floats, Floats, Floats]:

@@ -156,7 +156,7 @@ def gather_findings(
         Say how many more judgments open pairs would take.
     """
     problem, judgments = campaign.problem, campaign.judgments
-    audited = problem.inference.mode == "model" and campaign.has_marked_sample and campaign.can_audit
+    audited = problem.inference.mode == "model" and campaign.has_sample and campaign.can_audit
     return Findings(
         campaign.verdict,
         problem.inference,
