@@ -21,6 +21,7 @@ from earmark.cli.ranking_tables import (
     show_pairs,
     show_ranking,
 )
+from earmark.wording import sentence
 
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
@@ -136,6 +137,8 @@ def rank(
         out.note(check.sentence())
     frames = [ranking.systems_frame(), *pair_frames(ranking, check, by, choice)]
     frames.append(pl.DataFrame([summary_row(campaign)]))
+    if ranking.failed:
+        frames.append(pl.DataFrame([{"kind": "premise", **asdict(premise)} for premise in ranking.failed]))
     if audited is not None:
         frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
     if check is not None:
@@ -158,13 +161,15 @@ def rank(
         if by is not None:
             show_by(ranking, listed, by, out, everything=asked is not None)
         # Where two systems may be the best, the report's headline says what would tell them apart.
-        forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
-        said_first = statements.say_verdict(ranking, forecast).headline
-        out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
+        told_apart = ranking.withheld is None and may_be_best(ranking).sum() == 2
+        verdict = statements.say_verdict(ranking, campaign.forecast() if told_apart else None)
+        under = (*map(sentence, verdict.premises), *filter(None, [statements.range_note(verdict.headline)]))
+        out.show(f"{ranking.notes()[0]}.", verdict.headline, *under)
     elif out.shape == "latex":
         out.text(latex_tables(ranking, check, by, choice))
     else:
-        out.note(ranking.notes()[0])
+        for note in (ranking.notes()[0], *ranking.premise_notes):
+            out.note(note)
         out.kinds(*frames)
     if check is not None:
         checking.conclude(check)
@@ -189,8 +194,11 @@ def _usual_pairs(ranking: Ranking, baseline: str | None, out: Output) -> PairCho
 def summary_row(campaign: Campaign) -> dict[str, Any]:
     """Return the summary of a ranking: how sure it is, what it is about and rests on, and whether to stop."""
     verdict, decision = campaign.verdict, campaign.decision
+    withheld = verdict.ranking.withheld
     return {
         **verdict.ranking.summary(),
+        "headline": verdict.ranking.sentence(),
+        "withheld": None if withheld is None else withheld.name,
         "target": campaign.problem.inference.target,
         "basis": verdict.basis,
         "sampled": verdict.sampled,

@@ -193,5 +193,12 @@ def latex_tables(ranking: Ranking, check: BaselineCheck | None, by: float | None
         for one in ("a", "b"):
             cells = [_chance(row[f"{one}_better_by"]) for row in rows]
             pairs.append(Column(f"{one} better by {by:g} or more", cells))
-    comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
+    comment = "; ".join(
+        [
+            f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals",
+            ranking.notes()[0],
+            *([] if ranking.withheld is None else [ranking.sentence().removesuffix(".")]),
+            *ranking.premise_notes,
+        ]
+    )
     return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)
