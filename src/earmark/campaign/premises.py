@@ -14,10 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from earmark.beliefs.beliefs import Beliefs
 from earmark.campaign.evidence import Evidence
 from earmark.campaign.problem import Problem
+from earmark.inference.chosen_judgments import FEWEST, choice_test
 from earmark.inference.confidence import Ranking
 from earmark.inference.premises import FailedPremise, Severity
 from earmark.wording import percent
@@ -73,7 +75,33 @@ class Premise:
     check: Callable[[Grounds], Failure | None]
 
 
-MOST_PRIOR = 1 / 3
+def _choice_honest(grounds: Grounds) -> Failure | None:
+    problem, items = grounds.problem, grounds.evidence.outside
+    if problem.inference.mode != "model" or problem.model.errors != "correlated" or items.size < FEWEST:
+        return None
+    if grounds.beliefs.judged.all():
+        return None  # Nothing is left that could be worse.
+    top, before = float(problem.scale.top), problem.expectations
+    mean_of_items = csr_array(
+        (np.full(items.size, 1.0 / (top * items.size)), items, [0, items.size]), shape=(1, before.n_items)
+    )
+    test = choice_test(
+        grounds.evidence.gains[items] / top,
+        before.mean[items] / top,
+        before.variance[items] / top**2,
+        float(before.quadratic(mean_of_items)[0, 0]),
+    )
+    if not test.suspicious:
+        return None
+    return Failure(
+        "but the level of scores is not to be trusted: items were probably judged because they are good",
+        f"the mean of {test.judgments:,} judgments from outside the campaign is {percent(test.mean)}% of the top gain "
+        f"where {percent(test.expected)}% was expected of such items, and bad ones are missing, as in clicks and in "
+        "lists of positives: judge a sample of your own and use --inference design",
+    )
+
+
+MOST_PRIOR = 0.4
 """Where more than this share of the prior variance of the differences is left, the prior outweighs the judgments."""
 
 
@@ -106,7 +134,7 @@ def _prior_outweighed(grounds: Grounds) -> Failure | None:
         return None
     needed = percent(1.0 - MOST_PRIOR)
     return Failure(
-        "but it is too early: this is mostly what is expected of any such systems",
+        "but it is too early: this is still largely what is expected of any such systems",
         f"judgments explain {percent(max(share, 0.0))}% of what is uncertain about the differences between systems; "
         f"from {needed}% on, pairs are called decided",
     )
@@ -136,6 +164,12 @@ def _range(shares: tuple[float, float]) -> str:
 
 
 PREMISES: tuple[Premise, ...] = (
+    Premise(
+        "items are not judged because they are good",
+        "Who chose the items that were judged did not look at how good they are.",
+        "withhold",
+        _choice_honest,
+    ),
     Premise(
         "judgments outweigh the prior",
         "More of what is concluded comes from judgments than from what is expected of any such systems.",

@@ -6,6 +6,7 @@ A command declares a class of its own, a :class:`CampaignOptions` that says whic
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -30,7 +31,7 @@ from earmark.errors import ParameterError
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
     from earmark.campaign.policies.base import Policy
-    from earmark.campaign.verdict import Inference
+    from earmark.campaign.verdict import Inference, Normalised
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +78,11 @@ class Concluding:
     anytime: Annotated[bool, option()] = False
     whole_queries: Annotated[bool, option(panel=JUDGING, rare=True)] = False
 
-    def inference_at(self, level: float = 0.95, distribution: Literal["normal", "t"] = "normal") -> Inference:
-        """Return how verdicts are reached."""
+    def inference_at(self, level: float = 0.95, **how: Any) -> Inference:
+        """Return how verdicts are reached; `how` are further fields of :class:`Inference`."""
         from earmark.campaign.verdict import Inference
 
-        return Inference(self.inference, self.target, self.anytime, self.whole_queries, level, distribution)
+        return Inference(self.inference, self.target, self.anytime, self.whole_queries, level, **how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +169,7 @@ class CampaignOptions:
         *,
         seed: int,
         distribution: Literal["normal", "t"] = "normal",
+        normalised: Normalised | None = None,
         update_every: int | None = None,
         group_by_query: bool = False,
         as_it_is: bool = False,
@@ -180,6 +182,8 @@ class CampaignOptions:
         seed : int
         distribution : {"normal", "t"}
             Of differences.
+        normalised : str, optional
+            How normalised measures are estimated from independent beliefs.
         update_every : int, optional
             How many judgments a simulated campaign learns from at a time.
         group_by_query : bool
@@ -188,24 +192,25 @@ class CampaignOptions:
             Refuse options that differ from the settings of a stored campaign.
         """
         path = folder.folder_of(self.inputs.runs)
+        reached = {"distribution": distribution, "normalised": normalised}
         also = {} if update_every is None else {"update_every": update_every}
         campaign: Campaign
         if path is not None:
             wanted = self._settings(seed) | ({"judging.group_by_query": True} if group_by_query else {})
-            campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, distribution=distribution, **also)
+            campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, reached=reached, **also)
         else:
-            campaign = self._read_files(distribution, group_by_query, seed=seed, **also)
+            campaign = self._read_files(reached, group_by_query, seed=seed, **also)
         for note in (*campaign.problem.notes, *campaign.notes):
             out.note(note)
         return campaign
 
-    def _read_files(self, distribution: Literal["normal", "t"], group_by_query: bool, **how: Any) -> Campaign:
+    def _read_files(self, reached: Mapping[str, Any], group_by_query: bool, **how: Any) -> Campaign:
         from earmark.campaign.files import read_campaign
         from earmark.predictors.choose import PredictorChoice
 
         if self.concluding is not None:
             level = 0.95 if self.estimating is None else self.estimating.level
-            how["inference"] = self.concluding.inference_at(level, distribution)
+            how["inference"] = self.concluding.inference_at(level, **reached)
         return read_campaign(
             self.inputs.runs,
             judgments=self.judging.judgments,

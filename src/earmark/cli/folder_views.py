@@ -28,7 +28,7 @@ def load_stored(
     wanted: Mapping[str, Any],
     *,
     as_it_is: bool = False,
-    distribution: str = "normal",
+    reached: Mapping[str, Any] | None = None,
     update_every: int = 1,
 ) -> StoredCampaign:
     """Return the campaign of kind grade in a folder, with other settings where they were asked for.
@@ -41,8 +41,8 @@ def load_stored(
         What the options say, by the names of settings; files as paths.
     as_it_is : bool
         Refuse other settings.
-    distribution : {"normal", "t"}
-        Of differences.
+    reached : mapping of str to any, optional
+        Further fields of :class:`~earmark.campaign.verdict.Inference`, which are no settings.
     update_every : int
         How many judgments a simulated campaign learns from at a time.
 
@@ -60,8 +60,7 @@ def load_stored(
     settings = _view(out, folder, wanted, as_it_is=as_it_is)
     log = folder.store.log(without=UNREAD)
     problem = build_problem(path, settings, removed_by(log))
-    if distribution != "normal":
-        problem = replace(problem, inference=replace(problem.inference, distribution=distribution))  # type: ignore[arg-type]
+    problem = replace(problem, inference=replace(problem.inference, **(reached or {})))
     if update_every != 1:
         problem = replace(problem, update_every=update_every)
     if any(one in _OF_THE_SAMPLE for one in changed_settings(folder.settings, settings)):

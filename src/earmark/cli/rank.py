@@ -47,6 +47,9 @@ def rank(
     out: PaperOutput,
     audit: Annotated[bool | None, option("", "--audit/--no-audit", panel=ESTIMATING)] = None,
     distribution: Annotated[Literal["normal", "t"], option("NAME", panel=ESTIMATING, rare=True)] = "normal",
+    normalised: Annotated[
+        Literal["delta", "mode", "truncated", "montecarlo"] | None, option("NAME", panel=ESTIMATING, rare=True)
+    ] = None,
     seed: Seed = 0,
     pairs: Annotated[str | None, option("WHICH")] = None,
     by: Annotated[float | None, option("X", panel=ESTIMATING)] = None,
@@ -59,7 +62,11 @@ def rank(
     kind gives the results of that kind: the preference precision of systems (prefer), the share of comparisons that
     each system wins (lists), or groups of documents and the agreement of experts (order).
 
-    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
+    Where a premise of the verdict fails, nothing is called decided or sure, and the summary names it (withheld): too
+    few judgments beside what is expected of any such systems, a predictor that takes errors as independent, or
+    judgments of items that were chosen because they are good.
+
+    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input or no verdict to check, 130 interrupted.
 
     Parameters
     ----------
@@ -75,6 +82,11 @@ def rank(
     distribution
         The distribution of differences, where estimates do not have one of their own, as those of the predictor
         hierarchical do: normal, or t with one degree of freedom less than queries.
+    normalised
+        How nDCG and nRBP are estimated with a predictor that takes errors as independent (Buckers 2021, chapter 4):
+        delta, from expected gains; mode, from the most probable levels; truncated, by draws without improbable levels
+        (weighted sampling); montecarlo, by draws from the predictions as they are. Scores are biased by each, in one
+        direction or the other. When omitted, montecarlo; the predictor hierarchical has a way of its own.
     pairs
         Which pairs to list, in a table too, however many there are: all (also without a value), top:20 (those among
         the 20 best systems), baseline (those with --baseline) or none. When omitted, all pairs, those with --baseline
@@ -92,6 +104,7 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --by 0.3
+    earmark rank runs.tsv --scale fine -m nDCG@5 --predictor mtc-output --normalised mode
     earmark rank runs/*.parquet -m AG@10 --pairs top:20
     earmark rank study
     """
@@ -126,19 +139,21 @@ def rank(
     if asked is not None and asked.kind == "baseline" and checking.baseline is None:
         raise ParameterError("--pairs baseline lists the pairs with the baseline: name it with --baseline")
     with out.watching():
-        campaign = given.load(out, seed=seed, distribution=distribution)
+        campaign = given.load(out, seed=seed, distribution=distribution, normalised=normalised)
         ranking, audited = campaign.ranking, _audit(campaign, audit)
     choice = asked or _usual_pairs(ranking, checking.baseline, out)
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]
     for note in said:
         out.note(note)
     check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
+    if check is not None and checking.fail_if_worse and ranking.withheld is not None:
+        raise ParameterError(
+            f"no verdict on --baseline {check.baseline}, so neither passed nor failed: {ranking.withheld.note}"
+        )
     if check is not None:
         out.note(check.sentence())
     frames = [ranking.systems_frame(), *pair_frames(ranking, check, by, choice)]
     frames.append(pl.DataFrame([summary_row(campaign)]))
-    if ranking.failed:
-        frames.append(pl.DataFrame([{"kind": "premise", **asdict(premise)} for premise in ranking.failed]))
     if audited is not None:
         frames.append(pl.DataFrame([{"kind": "audit", **asdict(audited)}]))
     if check is not None:
@@ -199,6 +214,7 @@ def summary_row(campaign: Campaign) -> dict[str, Any]:
         **verdict.ranking.summary(),
         "headline": verdict.ranking.sentence(),
         "withheld": None if withheld is None else withheld.name,
+        "premises": "; ".join(verdict.ranking.premise_notes) or None,
         "target": campaign.problem.inference.target,
         "basis": verdict.basis,
         "sampled": verdict.sampled,
