@@ -34,21 +34,26 @@ def _mirex() -> Mirex:
     return load_mirex()
 
 
-def collection_of(name: str, number: int, *, depth: int | None = None) -> tuple[Setting, Floats]:
+def collection_of(
+    name: str, number: int, *, depth: int | None = None, systems: int | None = None
+) -> tuple[Setting, Floats]:
     """Draw a collection; return it with the true gains of its items."""
     rng = np.random.default_rng([2026, number])
     if name == "text":
         runs, judgments = _trec()
-        some = runs.select(systems=draw_some(rng, runs.systems, 12), queries=draw_some(rng, runs.queries, 30))
+        some = runs.select(
+            systems=draw_some(rng, runs.systems, systems or 12), queries=draw_some(rng, runs.queries, 30)
+        )
         setting = Setting(Collection.from_runs(some, depth=depth or 10), _LEVELS)
     elif name == "made-up":
-        some, judgments = text_collection(rng, systems=12, queries=30)
+        some, judgments = text_collection(rng, systems=systems or 12, queries=30)
         setting = Setting(Collection.from_runs(some, depth=depth or 10), _LEVELS)
     else:
         mirex = _mirex()
         queries, judgments = mirex.reporting if name == "music" else mirex.development, mirex.judgments
         some = mirex.runs.select(
-            systems=draw_some(rng, mirex.runs.systems, 8), queries=draw_some(rng, queries, min(30, len(queries)))
+            systems=draw_some(rng, mirex.runs.systems, systems or 8),
+            queries=draw_some(rng, queries, min(30, len(queries))),
         )
         setting = Setting(Collection.from_runs(some, depth=depth or 5, metadata=mirex.metadata), earmark.FINE)
     return setting, np.maximum(item_gains(setting.collection, judgments), 0.0)

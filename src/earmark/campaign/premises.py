@@ -19,9 +19,10 @@ from scipy.sparse import csr_array
 from earmark.beliefs.beliefs import Beliefs
 from earmark.campaign.evidence import Evidence
 from earmark.campaign.problem import Problem
-from earmark.inference.chosen_judgments import FEWEST, choice_test
+from earmark.inference.chosen_judgments import FEWEST, ChoiceTest, choice_test
 from earmark.inference.confidence import Ranking
 from earmark.inference.premises import FailedPremise, Severity
+from earmark.predictors.base import Predictor
 from earmark.wording import percent
 
 
@@ -91,8 +92,11 @@ def _choice_honest(grounds: Grounds) -> Failure | None:
         before.variance[items] / top**2,
         float(before.quadratic(mean_of_items)[0, 0]),
     )
-    if not test.suspicious:
-        return None
+    return chosen_for_gain(test) if test.suspicious else None
+
+
+def chosen_for_gain(test: ChoiceTest) -> Failure:
+    """Say that judged items were chosen because they are good."""
     return Failure(
         "but the level of scores is not to be trusted: items were probably judged because they are good",
         f"the mean of {test.judgments:,} judgments from outside the campaign is {percent(test.mean)}% of the top gain "
@@ -130,8 +134,11 @@ def _prior_outweighed(grounds: Grounds) -> Failure | None:
     if problem.inference.mode != "model" or problem.model.errors != "correlated":
         return None
     share = explained_share(grounds)
-    if share >= 1.0 - MOST_PRIOR:
-        return None
+    return None if share >= 1.0 - MOST_PRIOR else too_early(share)
+
+
+def too_early(share: float) -> Failure:
+    """Say that judgments explain too little: a share of the prior variance."""
     needed = percent(1.0 - MOST_PRIOR)
     return Failure(
         "but it is too early: this is still largely what is expected of any such systems",
@@ -141,10 +148,14 @@ def _prior_outweighed(grounds: Grounds) -> Failure | None:
 
 
 def _errors_modelled(grounds: Grounds) -> Failure | None:
-    problem, judged = grounds.problem, grounds.beliefs.judged
-    model = problem.model
-    if problem.inference.mode != "model" or model.errors == "correlated" or judged.all():
+    problem = grounds.problem
+    if problem.inference.mode != "model" or problem.model.errors == "correlated" or grounds.beliefs.judged.all():
         return None
+    return claimed_by(problem.model)
+
+
+def claimed_by(model: Predictor | type[Predictor]) -> Failure:
+    """Say that a verdict is what a model claims that takes errors as independent."""
     measured = model.measured
     held = "how often its 95% intervals hold was not measured"
     if measured is not None:

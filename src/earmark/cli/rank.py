@@ -104,7 +104,6 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --by 0.3
-    earmark rank runs.tsv --scale fine -m nDCG@5 --predictor mtc-output --normalised mode
     earmark rank runs/*.parquet -m AG@10 --pairs top:20
     earmark rank study
     """
@@ -212,14 +211,14 @@ def summary_row(campaign: Campaign) -> dict[str, Any]:
     withheld = verdict.ranking.withheld
     return {
         **verdict.ranking.summary(),
-        "headline": verdict.ranking.sentence(),
-        "withheld": None if withheld is None else withheld.name,
-        "premises": "; ".join(verdict.ranking.premise_notes) or None,
         "target": campaign.problem.inference.target,
         "basis": verdict.basis,
         "sampled": verdict.sampled,
         "stop": decision.stop,
         "reason": decision.reason,
+        "headline": verdict.ranking.sentence(),
+        "withheld": None if withheld is None else withheld.name,
+        "premises": "; ".join(verdict.ranking.premise_notes) or None,
     }
 
 

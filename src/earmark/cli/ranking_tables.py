@@ -93,7 +93,9 @@ def show_pairs(ranking: Ranking, frame: pl.DataFrame, among: str, out: Output, *
     listed = frame if everything else frame.filter(~pl.col("decided"))
     undecided = int((~frame["decided"]).sum())
     title = f"{undecided:,} of {frame.height:,} pairs{among} are undecided: confidence below {100 * ranking.level:g}%"
-    if not undecided:
+    if ranking.withheld is not None:
+        title = f"{counted(frame.height, 'pair')}{among}, none of them called decided"
+    elif not undecided:
         title = f"All pairs{among} are decided: confidence of {100 * ranking.level:g}% or more"
     if not listed.height:
         out.show(Text(title, style="bold"), "")

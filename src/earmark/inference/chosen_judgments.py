@@ -14,7 +14,7 @@ where :math:`s_y^2` is the variance of the gains, :math:`s_m^2` the one expected
 surprise pull :math:`R` towards 1 where few are judged. Grades that are all alike have :math:`r = 0`, so a list of
 positives shows. Choices that do not look at gains (at random, by the top of lists, by a policy) leave both as they are.
 
-:math:`c`, :math:`n_0` and the threshold were set by simulation (``python -m benchmarks.honesty.chosen``).
+:math:`c`, :math:`n_0` and the threshold were set by simulation (``python -m benchmarks.honesty.premises``).
 """
 
 from __future__ import annotations
