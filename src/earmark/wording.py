@@ -58,3 +58,14 @@ def sure(chance: float) -> str:
 def listed(names: Sequence[str], word: str = "and") -> str:
     """Put names in a row: ``A``, ``A and B``, ``A, B and C``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def sentence(note: str) -> str:
+    """Make a sentence of a note: a capital at its beginning, a full stop at its end.
+
+    Examples
+    --------
+    >>> sentence("3 of 5 are judged")
+    '3 of 5 are judged.'
+    """
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."

@@ -263,6 +263,9 @@ class CorrelatedBeliefs(Beliefs):
 
     # Estimates need none of the following.
 
+    def without_judgments(self):
+        raise NotImplementedError
+
     def lookahead(self, weights):
         raise NotImplementedError
 

@@ -21,7 +21,7 @@ from earmark.data.writers import write_runs as write_runs_of
 from earmark.predictors.hierarchical_prior import shipped_prior
 
 SUMMARY_FIELDS = ["kind", "judged", "items", "mean_confidence", "min_confidence", "target", "basis", "sampled"]
-SUMMARY_FIELDS += ["stop", "reason"]
+SUMMARY_FIELDS += ["stop", "reason", "headline", "withheld", "premises"]
 PUBLISHED = ("--predictor", "ordinal", "--policy", "mtc")
 
 
@@ -83,7 +83,20 @@ def test_the_summary_says_whether_to_stop(cli: Cli, files: Files) -> None:
     # A difference that does not matter makes systems that are nearly alike count as decided.
     few = files.folder / "few.tsv"
     few.write_text("q1\ta\t2\n")
-    loose = ("rank", files.runs, "-j", few, "--scale", "broad", "-m", "AG@2", "--stop", "min:0.9")
+    loose = (
+        "rank",
+        files.runs,
+        "-j",
+        few,
+        "--scale",
+        "broad",
+        "-m",
+        "AG@2",
+        "--stop",
+        "min:0.9",
+        "--predictor",
+        "ordinal",
+    )
     assert [cli(*loose, "--margin", margin).rows[-1]["stop"] for margin in (0.0, 0.99)] == [False, True]
 
 
@@ -147,8 +160,8 @@ def test_by_default_past_collections_speak_where_nothing_is_judged(cli: Cli, fil
     told = cli("rank", files.runs, "-j", few).err
     assert f"only 1 judged: predictions depend mostly on the prior '{prior}'" in told
     # Nobody is told that intervals are too narrow where errors count as shared.
-    assert "predictions of items are treated as independent" not in said.err
-    assert "predictions of items are treated as independent" in cli("rank", files.runs, "--predictor", "ordinal").err
+    assert "takes errors of predictions as independent" not in said.err
+    assert "takes errors of predictions as independent" in cli("rank", files.runs, "--predictor", "ordinal").err
 
 
 def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> None:
@@ -159,13 +172,18 @@ def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> 
     assert said.code == 0
     assert "AG@2: 3 systems, 3 queries; 95% intervals" in said.out
     assert "●" in said.out
-    assert "3 of 3 pairs are undecided: confidence below 95%" in said.out
+    assert "3 pairs, none of them called decided" in said.out
     assert "1 of 14 items judged, mean confidence" in said.out
     # Both retrieved the one document that is known to be good.
-    assert "good and fair share the highest estimate." in said.out
+    assert (
+        "good and fair share the highest estimate of 3 systems, as the model ordinal claims: its 95% intervals"
+        in said.out
+    )
     assert "bars from" in said.out
     # What other judgments teach about lists that agree less tells the two apart.
-    assert "has the highest estimate." in cli(*command).out
+    early = cli(*command).out
+    assert re.search(r"^\w+ has the highest estimate of 3 systems, but it is too early: ", early, re.MULTILINE)
+    assert "Judgments explain " in early
     decided = cli("rank", files.runs, "-j", files.judgments, "--format", "table").out
     assert "All pairs are decided" in decided
     listed = cli("rank", files.runs, "-j", files.judgments, "--format", "table", "--pairs").out
@@ -174,14 +192,14 @@ def test_a_table_shows_intervals_and_undecided_pairs(cli: Cli, files: Files) -> 
 
 def test_the_best_system_is_named_with_its_confidence(cli: Cli, files: Files) -> None:
     runs = write_runs(files.folder / "two.tsv", {name: lists(files)[name] for name in ("good", "poor")})
-    said = cli("rank", runs, "-j", files.judgments, "--predictor", "uniform", "--format", "table")
+    said = cli("rank", runs, "-j", files.judgments, "--format", "table")
     assert "All pairs are decided: confidence of 95% or more" in said.out
     assert re.search(r"^good is better than poor: 9\d\.\d% sure\.$", said.out, re.MULTILINE)
     # With one judgment there is a leader, but not much to be sure of.
     one = files.folder / "one.tsv"
     one.write_text("q1\ta\t2\n")
     said = cli("rank", runs, "-j", one, "--format", "table")
-    assert "good and poor cannot be told apart yet" in said.out
+    assert "good has the highest estimate of 2 systems, but it is too early: " in said.out
 
 
 def test_a_seed_makes_it_reproducible(cli: Cli, files: Files) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,16 @@ from earmark.beliefs.estimates import all_pairs
 from earmark.campaign.forecast import Forecast, PairForecast
 from earmark.campaign.list_campaign import ANSWERS, ListCampaign, ListProblem
 from earmark.campaign.order_campaign import RANKINGS, OrderCampaign, OrderProblem
+from earmark.campaign.premises import chosen_for_gain, claimed_by, too_early
 from earmark.campaign.statements import say_verdict
 from earmark.campaign.stopping import parse_stop
 from earmark.campaign.stopping.base import NOTHING_TO_COMPARE, StopState
 from earmark.campaign.stopping.plain import PlainState, check_plain
 from earmark.campaign.verdict import Inference
 from earmark.inference.audit import Audit
+from earmark.inference.chosen_judgments import ChoiceTest
+from earmark.inference.premises import FailedPremise
+from earmark.predictors.base import PREDICTORS
 from earmark.web.catalogue import ENGLISH, LANGUAGES
 from earmark.web.translation import Translator, translated_state
 from earmark.web.verdict import measure_of, read_ranking
@@ -89,8 +94,29 @@ def verdicts() -> list[tuple[tuple[str, ...], str]]:
                 ahead.headline,
                 ahead.ahead,
                 *(one.text for one in plain.neighbours),
+                *withheld_texts(ranking),
             )
             found += [(names, text) for text in texts if text]
+    return found
+
+
+def failed_premises() -> list[FailedPremise]:
+    """Return every premise as it fails, with all that its sentences may name."""
+    failures = [("withhold", too_early(share)) for share in (-0.2, 0.0, 0.37)] + [
+        ("withhold", chosen_for_gain(ChoiceTest(1200, 0.7, 0.4, 3.0)))
+    ]
+    failures += [
+        ("claim", claimed_by(predictor)) for predictor in PREDICTORS.values() if predictor.errors != "correlated"
+    ]
+    return [FailedPremise("one", severity, failure.clause, failure.note) for severity, failure in failures]
+
+
+def withheld_texts(ranking: Any) -> list[str]:
+    """Return what is said where a premise failed."""
+    found = []
+    for premise in failed_premises():
+        verdict = say_verdict(replace(ranking, failed=(premise,)))
+        found += [verdict.headline, verdict.summary, *verdict.premises, *(one.text for one in verdict.neighbours)]
     return found
 
 
@@ -119,7 +145,11 @@ def stop_reasons() -> list[str]:
             "none",
         ):
             margins = (0.0, 0.01) if rule.startswith(("mean", "min", "decided", "top")) else (0.0,)
-            reasons += [parse_stop(rule, margin=margin).check(state).reason for margin in margins]
+            reasons += [
+                parse_stop(rule, margin=margin).check(replace(state, withheld=premise)).reason
+                for margin in margins
+                for premise in (None, *failed_premises())
+            ]
     reasons.append(parse_stop("none").check(StopState(3, 3, *_nothing(3))).reason)
     for rule, width in itertools.product(("width:0.2", "budget:4", "none"), (0.1, 0.5)):
         for what in ("the widest interval of a pair", "the interval of the mean agreement"):

@@ -153,6 +153,10 @@ class Beliefs(ABC):
         return np.asarray(weights @ self.mean)[None], self.quadratic(weights)[None]
 
     @abstractmethod
+    def without_judgments(self) -> Beliefs:
+        """Return what would be believed if nothing were judged, all that was fitted being equal."""
+
+    @abstractmethod
     def lookahead(self, weights: Weights) -> Lookahead:
         """Return what every judgment would teach about weighted sums, shape (rows, items), of gains."""
 
@@ -279,6 +283,10 @@ class IndependentBeliefs(Beliefs):
     def mean(self) -> Floats:
         """The expected gain of every item."""
         return np.where(self.judged, self.judged_gain, self.expected.mean)
+
+    def without_judgments(self) -> IndependentBeliefs:
+        """Return what the predictor expects, with no item judged."""
+        return replace(self, judged_gain=np.full(self.n_items, UNJUDGED))
 
     def lookahead(self, weights: Weights) -> Lookahead:
         """Return what every judgment would teach: nothing about any other item."""

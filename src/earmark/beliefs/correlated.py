@@ -10,14 +10,14 @@ What samples draw is on the scale: see :mod:`earmark.beliefs.level_distributions
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
-from earmark.beliefs.beliefs import Beliefs, Weights, levels_of
+from earmark.beliefs.beliefs import UNJUDGED, Beliefs, Weights, levels_of
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.level_distributions import (
     BoundedNormal,
@@ -124,6 +124,13 @@ class CorrelatedBeliefs(Beliefs):
         apart = mean - mean.mean(axis=0)
         total: Floats = covariance.mean(axis=0) + apart.T @ apart / len(mean)
         return total
+
+    def without_judgments(self) -> CorrelatedBeliefs:
+        """Return what the model expects with nothing observed, for the same variances of effects."""
+        nothing = np.zeros(0, dtype=np.int64)
+        unobserved = Observations.exact(self.model, nothing, np.zeros(0))
+        unjudged = np.full(self.n_items, UNJUDGED)
+        return replace(self, judged_gain=unjudged, observed=unobserved, before=None)
 
     def lookahead(self, weights: Weights) -> CorrelatedLookahead:
         """Return what every judgment would teach, for the most probable variances; gains as shares of the top."""

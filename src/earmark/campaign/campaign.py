@@ -12,7 +12,7 @@ answers. :func:`earmark.campaign.loop.play` repeats it with a function that answ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from earmark.beliefs.beliefs import UNJUDGED, Beliefs, IndependentBeliefs
 from earmark.campaign.evidence import Answers, Evidence
 from earmark.campaign.forecast import Forecast, forecast_pairs
 from earmark.campaign.policies import PolicyState, Proposal
+from earmark.campaign.premises import Grounds, failed_premises
 from earmark.campaign.problem import Problem
 from earmark.campaign.stopping import Budget, StopDecision, StopState
 from earmark.campaign.verdict import Verdict
@@ -243,7 +244,9 @@ class Campaign(Display):
         ParameterError
             If too little is judged: by design, too few sampled judgments; at any time, fewer than at the first look.
         """
-        return self.problem.verdicts.conclude(self.beliefs)
+        verdict = self.problem.verdicts.conclude(self.beliefs)
+        grounds = Grounds(self.problem, self.evidence, self.beliefs, verdict.ranking)
+        return replace(verdict, ranking=replace(verdict.ranking, failed=failed_premises(grounds)))
 
     @property
     def ranking(self) -> Ranking:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -50,11 +50,14 @@ class Evidence:
         The judged items whose order is known, the first judged first; other judged items came before them.
     answers : AssessorGains or None
         What every assessor said, where some item has answers of several.
+    outside : ndarray of int
+        The judged items with answers from outside the campaign, which did not choose them.
     """
 
     gains: Floats
     order: Ints
     answers: AssessorGains | None = None
+    outside: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @classmethod
     def from_log(cls, problem: Problem, log: AnswerLog) -> Evidence:
@@ -71,6 +74,7 @@ class Evidence:
             item_gains(collection, judgments, aggregation=problem.aggregation),
             found.unique(maintain_order=True).to_numpy().astype(np.int64),
             said if said is not None and said.overlap else None,
+            places.join(log.from_outside, on=["query", "document"], how="semi")["item"].to_numpy().astype(np.int64),
         )
 
     @property
@@ -85,4 +89,4 @@ class Evidence:
             return None
         gains = self.gains.copy()
         gains[answers.items] = answers.gains
-        return Evidence(gains, np.concatenate((self.order, answers.items)))
+        return Evidence(gains, np.concatenate((self.order, answers.items)), outside=self.outside)

@@ -247,7 +247,7 @@ def _open_pairs(ranking: Ranking, wanted: Sequence[tuple[str, str]] | None) -> I
             raise ParameterError(f"there is no system '{unknown[0]}' to look ahead for")
         asked = {frozenset((at[a], at[b])) for a, b in wanted}
         chosen = np.array([frozenset(pair) in asked for pair in zip(estimates.a, estimates.b, strict=True)], dtype=bool)
-    found = np.flatnonzero(chosen & ranking.compared & ~ranking.decided(ranking.level))
+    found = np.flatnonzero(chosen & ranking.compared & ~ranking.confident(ranking.level))
     return found[np.lexsort((second[found], first[found]))]
 
 

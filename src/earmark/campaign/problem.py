@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from earmark.beliefs.beliefs import Beliefs
 from earmark.beliefs.exact_estimates import Sparse
 from earmark.beliefs.montecarlo import SAMPLES
 from earmark.campaign.own_sample import OwnSample
@@ -232,6 +233,11 @@ class Problem(Display):
     def model(self) -> Predictor:
         """The predictor, made for this collection."""
         return self.predictor(replace(self.setting, seed=self.seed))
+
+    @cached_property
+    def expectations(self) -> Beliefs:
+        """What is believed before anything is judged, by a predictor of its own: the model's keeps what it learnt."""
+        return self.predictor(self.setting).predict(self.setting.unjudged)
 
     @cached_property
     def verdicts(self) -> Verdicts:

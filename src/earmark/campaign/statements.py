@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from earmark.beliefs.beliefs import IndependentBeliefs
 from earmark.campaign.campaign import Campaign
 from earmark.campaign.forecast import EVEN, Forecast, PairForecast
 from earmark.campaign.verdict import Inference
@@ -56,6 +55,8 @@ class Said:
         What it would take to decide more; empty where nothing is open, or nobody looked ahead.
     range_note : str
         What a range of judgments means; empty where none is named.
+    premises : tuple of str
+        Which premises of the verdict failed, one sentence each; they stand under the headline.
     """
 
     headline: str
@@ -63,6 +64,7 @@ class Said:
     neighbours: tuple[Sentence, ...]
     ahead: str = ""
     range_note: str = ""
+    premises: tuple[str, ...] = ()
 
 
 RANGE_NOTE = (
@@ -71,19 +73,11 @@ RANGE_NOTE = (
 )
 """What the numbers of :func:`say_forecast` mean; said once wherever they are shown."""
 
-INDEPENDENT = (
-    "predictions of items are treated as independent, as in Urbano and Schedl (2013): on real collections such "
-    "intervals are too narrow (earmark diagnose measures it)"
-)
-
 
 def notes(campaign: Campaign) -> list[str]:
     """Say what a reader of a campaign's results has to know: the inputs, the predictions, and what is not decided."""
     beliefs, ranking = campaign.beliefs, campaign.ranking
     told = [*campaign.problem.notes, *campaign.notes, *beliefs.notes, *_nothing_learnt(campaign)]
-    independent = isinstance(beliefs, IndependentBeliefs) and beliefs.n_judged < beliefs.n_items
-    if independent and campaign.problem.inference.mode == "model":
-        told.append(INDEPENDENT)
     if campaign.problem.inference.distribution == "t" and ranking.estimates.scores.df is not None:
         told.append("--distribution t changes nothing: these estimates have degrees of freedom of their own")
     return list(dict.fromkeys([*told, *say_confidence_error(ranking), *ranking.notes()[1:]]))
@@ -134,16 +128,23 @@ def ordered_pairs(ranking: Ranking) -> pl.DataFrame:
 
 
 def say_verdict(ranking: Ranking, forecast: Forecast | None = None) -> Said:
-    """Say in words what a ranking says, and, with a forecast, how many more judgments open pairs would take."""
+    """Say in words what a ranking says, and, with a forecast, how many more judgments open pairs would take.
+
+    Where a premise failed so that nothing may be called decided, nothing is said of what it takes to decide more.
+    """
+    if ranking.withheld is not None:
+        forecast = None
     data = ordered_pairs(ranking)
     order = ranking.systems_frame()["system"].to_list()
     following = dict(pairwise(order))
     neighbours = tuple(
         _sentence(row, column, chance, decided, forecast)
+        if ranking.withheld is None
+        else _withheld_sentence(row, column, chance)
         for row, column, chance, decided in data.iter_rows()
         if following.get(row) == column
     )
-    said = Said(headline(ranking), how_decided(ranking), neighbours)
+    said = Said(headline(ranking), how_decided(ranking), neighbours, premises=ranking.premise_notes)
     return said if forecast is None else _with_forecast(said, ranking, forecast)
 
 
@@ -220,6 +221,14 @@ def _range(low: int, high: int | None, judgments: str) -> str:
     return f"about {low:,} more {judgments}" if low >= high else f"{low:,} to {high:,} more {judgments}"
 
 
+def _withheld_sentence(first: str, second: str, chance: float | None) -> Sentence:
+    """Say whose estimate is better, without a word of how sure that is."""
+    if chance is None or chance == 0.5:
+        return _sentence(first, second, chance, False, None)
+    likelier, other = (first, second) if chance > 0.5 else (second, first)
+    return Sentence("open", f"{likelier} has a better estimate than {other}: not decided.")
+
+
 def _sentence(first: str, second: str, chance: float | None, decided: bool, forecast: Forecast | None) -> Sentence:
     if chance is None:
         return Sentence(
@@ -269,7 +278,7 @@ def _with_forecast(said: Said, ranking: Ranking, forecast: Forecast) -> Said:
             are = "is" if len(others) == 1 else "are"
             ahead = f"{len(others):,} {many} of neighbours {are} open: {_say_range(others, forecast)}."
     note = range_note(first, ahead, *(one.text for one in said.neighbours))
-    return Said(first, said.summary, said.neighbours, ahead, note)
+    return replace(said, headline=first, ahead=ahead, range_note=note)
 
 
 def range_note(*texts: str) -> str:

@@ -23,13 +23,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from earmark.beliefs.beliefs import UNJUDGED, Beliefs
+from earmark.beliefs.beliefs import UNJUDGED, Beliefs, IndependentBeliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact_estimates import LinearEstimator, Sparse, system_weights
 from earmark.beliefs.linearised_ratios import estimate_linearised, is_linearised
 from earmark.beliefs.montecarlo import SAMPLES, estimate_montecarlo, over_pool
-from earmark.beliefs.normalised_estimates import numerator_of
+from earmark.beliefs.normalised_estimates import estimate_normalised, numerator_of
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, Summary
 from earmark.data.permanent_random_numbers import item_folds
@@ -61,6 +61,7 @@ from earmark.wording import counted
 
 Mode = Literal["model", "design"]
 Distribution = Literal["normal", "t"]
+Normalised = Literal["delta", "mode", "truncated", "montecarlo"]
 BY_MODEL = "by the model"
 # Intervals about other queries are as wide as queries differ, and unjudged ones differ by as much as is believed.
 BETWEEN_BY_MODEL = "except for how much queries differ, which is by the model"
@@ -97,6 +98,9 @@ class Inference:
     units : QueryUnits, optional
         Which queries belong together, for verdicts about the population: by default every query is independent of all
         others.
+    normalised : {"delta", "mode", "truncated", "montecarlo"}, optional
+        How the ratios of normalised measures are estimated from independent beliefs
+        (:mod:`earmark.beliefs.normalised_estimates`); by default by Monte Carlo.
     """
 
     mode: Mode = "model"
@@ -106,6 +110,7 @@ class Inference:
     level: float = 0.95
     distribution: Distribution = "normal"
     units: QueryUnits | None = None
+    normalised: Normalised | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -114,9 +119,10 @@ class Inference:
             ("inference", self.mode, get_args(Mode)),
             ("target", self.target, tuple(TARGETS)),
             ("distribution", self.distribution, get_args(Distribution)),
+            ("normalised", self.normalised, (None, *get_args(Normalised))),
         ):
             if value not in known:
-                raise ParameterError(f"unknown {name} '{value}': use {' or '.join(known)}")
+                raise ParameterError(f"unknown {name} '{value}': use {' or '.join(one for one in known if one)}")
         if self.units is not None and self.target == "sample":
             raise ParameterError("units of queries are for verdicts about queries like these: --target population")
 
@@ -140,10 +146,23 @@ class Estimator:
         Every Monte Carlo estimate starts from it, so that two estimates differ by their beliefs and not by chance.
     samples : int
         How many draws a Monte Carlo estimate makes.
+    normalised : str, optional
+        How a normalised measure is estimated from independent beliefs; by default by Monte Carlo.
     """
 
-    def __init__(self, setting: Setting, measure: Measure, *, seed: int = 0, samples: int = SAMPLES) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        measure: Measure,
+        *,
+        seed: int = 0,
+        samples: int = SAMPLES,
+        normalised: Normalised | None = None,
+    ) -> None:
         measure.check(setting.scale)
+        if normalised is not None and not is_linearised(measure):
+            raise ParameterError(f"--normalised is for nDCG with linear gains and for nRBP, not for {measure}")
+        self._form = normalised
         self.setting = setting
         self.measure = measure
         self._seed, self._samples = seed, samples
@@ -161,6 +180,11 @@ class Estimator:
         if self._linear is not None:
             return self._linear.estimate(beliefs)
         rng = np.random.default_rng(self._seed)
+        if self._form is not None:
+            assert isinstance(beliefs, IndependentBeliefs)
+            return estimate_normalised(
+                self.setting.collection, beliefs, self.measure, form=self._form, rng=rng, samples=self._samples
+            )
         if isinstance(beliefs, CorrelatedBeliefs) and is_linearised(self.measure):
             return estimate_linearised(self.setting.collection, beliefs, self.measure, rng=rng, samples=self._samples)
         return estimate_montecarlo(self.setting.collection, beliefs, self.measure, rng=rng, samples=self._samples)
@@ -227,7 +251,13 @@ class Verdicts:
         self._sampling, self._basis = sampling, basis
         self.inference = inference or Inference()
         self._setting, self._measure, self._seed = setting, measure, seed
-        self._estimator = Estimator(setting, measure, seed=seed, samples=samples)
+        form = self.inference.normalised
+        if form is not None and (predictor.errors == "correlated" or self.inference.mode == "design"):
+            raise ParameterError(
+                f"--normalised {form} is for predictors that take errors as independent, and --inference model: "
+                f"{predictor.name} by {self.inference.mode} has one way to estimate {measure}"
+            )
+        self._estimator = Estimator(setting, measure, seed=seed, samples=samples, normalised=form)
         self._predictor = predictor
         if self.inference.mode == "design" and not measure.is_linear and not self.inference.whole_queries:
             self._check_normalised()

@@ -6,6 +6,7 @@ A command declares a class of its own, a :class:`CampaignOptions` that says whic
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -30,7 +31,7 @@ from earmark.errors import ParameterError
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
     from earmark.campaign.policies.base import Policy
-    from earmark.campaign.verdict import Inference
+    from earmark.campaign.verdict import Inference, Normalised
     from earmark.data.units import QueryUnits
 
 
@@ -82,11 +83,11 @@ class Concluding:
         """Return which queries belong together: every one is independent of all others."""
         return None
 
-    def inference_at(self, level: float = 0.95, distribution: Literal["normal", "t"] = "normal") -> Inference:
-        """Return how verdicts are reached."""
+    def inference_at(self, level: float = 0.95, **how: Any) -> Inference:
+        """Return how verdicts are reached; `how` are further fields of :class:`Inference`."""
         from earmark.campaign.verdict import Inference
 
-        return Inference(self.inference, self.target, self.anytime, self.whole_queries, level, distribution)
+        return Inference(self.inference, self.target, self.anytime, self.whole_queries, level, **how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,6 +212,7 @@ class CampaignOptions:
         *,
         seed: int,
         distribution: Literal["normal", "t"] = "normal",
+        normalised: Normalised | None = None,
         update_every: int | None = None,
         group_by_query: bool = False,
         as_it_is: bool = False,
@@ -223,6 +225,8 @@ class CampaignOptions:
         seed : int
         distribution : {"normal", "t"}
             Of differences.
+        normalised : str, optional
+            How normalised measures are estimated from independent beliefs.
         update_every : int, optional
             How many judgments a simulated campaign learns from at a time.
         group_by_query : bool
@@ -231,9 +235,9 @@ class CampaignOptions:
             Refuse options that differ from the settings of a stored campaign.
         """
         path = folder.folder_of(self.inputs.runs)
-        also: dict[str, Any] = {} if update_every is None else {"update_every": update_every}
         units = None if self.concluding is None else self.concluding.units(self.known.metadata, self.inputs.encoding)
-        how: dict[str, Any] = {"distribution": distribution, "units": units}
+        reached = {"distribution": distribution, "normalised": normalised, "units": units}
+        also: dict[str, Any] = {} if update_every is None else {"update_every": update_every}
         campaign: Campaign
         sample = None if self.sampled is None else self.sampled.sample
         if path is not None and sample is not None:
@@ -243,24 +247,24 @@ class CampaignOptions:
             )
         if path is not None:
             wanted = self._settings(seed) | ({"judging.group_by_query": True} if group_by_query else {})
-            campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, concluding=how, **also)
+            campaign = folder_views.load_stored(out, path, wanted, as_it_is=as_it_is, reached=reached, **also)
         else:
             if sample is not None:
                 from earmark.campaign.own_sample import OwnSample
 
                 also["sample"] = OwnSample.parse(sample, encoding=self.inputs.encoding)
-            campaign = self._read_files(how, group_by_query, seed=seed, **also)
+            campaign = self._read_files(reached, group_by_query, seed=seed, **also)
         for note in (*campaign.problem.notes, *campaign.notes):
             out.note(note)
         return campaign
 
-    def _read_files(self, concluding: dict[str, Any], group_by_query: bool, **how: Any) -> Campaign:
+    def _read_files(self, reached: Mapping[str, Any], group_by_query: bool, **how: Any) -> Campaign:
         from earmark.campaign.files import read_campaign
         from earmark.predictors.choose import PredictorChoice
 
         if self.concluding is not None:
             level = 0.95 if self.estimating is None else self.estimating.level
-            how["inference"] = replace(self.concluding.inference_at(level), **concluding)
+            how["inference"] = self.concluding.inference_at(level, **reached)
         return read_campaign(
             self.inputs.runs,
             judgments=self.judging.judgments,

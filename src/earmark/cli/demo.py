@@ -16,7 +16,7 @@ from earmark.cli.command import option
 from earmark.cli.options import OUTPUT, Seed
 from earmark.cli.output import Column, Output
 from earmark.errors import ParameterError
-from earmark.wording import in_percent
+from earmark.wording import in_percent, sentence
 
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
@@ -297,7 +297,8 @@ def _report(screen: Output, campaign: Campaign, path: Path, story: Story | None 
     findings = demo_findings(campaign, story)
     write_report(findings, path)
     said = say_verdict(findings.ranking, findings.forecast)
-    screen.show(said.headline, *filter(None, [range_note(said.headline)]), said.summary, "")
+    under = (*map(sentence, said.premises), *filter(None, [range_note(said.headline)]))
+    screen.show(said.headline, *under, said.summary, "")
 
 
 def _say_what_next(screen: Output, files: DemoFiles, *, asked: Path, report: Path, listening: Path) -> None:

@@ -40,7 +40,7 @@ _FIXED = {
 _OF_GRADES = (
     *("measure", "missing", "predictor", "model", "inference", "target", "anytime", "whole_queries", "audit"),
     *("samples", "metadata", "teams", "content", "content_ids", "artist_column", "genre_column", "attribute"),
-    *("aggregate", "group_by_query", "distribution"),
+    *("aggregate", "group_by_query", "distribution", "normalised"),
 )
 _FILES = ("metadata", "teams", "content", "content_ids", "model")
 

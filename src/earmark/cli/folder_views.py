@@ -29,7 +29,7 @@ def load_stored(
     wanted: Mapping[str, Any],
     *,
     as_it_is: bool = False,
-    concluding: Mapping[str, Any] = MappingProxyType({}),
+    reached: Mapping[str, Any] = MappingProxyType({}),
     update_every: int = 1,
 ) -> StoredCampaign:
     """Return the campaign of kind grade in a folder, with other settings where they were asked for.
@@ -42,8 +42,8 @@ def load_stored(
         What the options say, by the names of settings; files as paths.
     as_it_is : bool
         Refuse other settings.
-    concluding : mapping of str to any
-        What verdicts rest on beside the settings: ``distribution`` and ``units`` of the inference.
+    reached : mapping of str to any
+        Further fields of :class:`~earmark.campaign.verdict.Inference`, which are no settings.
     update_every : int
         How many judgments a simulated campaign learns from at a time.
 
@@ -61,7 +61,7 @@ def load_stored(
     settings = _view(out, folder, wanted, as_it_is=as_it_is)
     log = folder.store.log(without=UNREAD)
     problem = build_problem(path, settings, removed_by(log))
-    inference = replace(problem.inference, **concluding)
+    inference = replace(problem.inference, **reached)
     if inference != problem.inference:
         problem = replace(problem, inference=inference)
     if update_every != 1:

@@ -21,6 +21,7 @@ from earmark.cli.ranking_tables import (
     show_pairs,
     show_ranking,
 )
+from earmark.wording import sentence
 
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
@@ -47,6 +48,9 @@ def rank(
     out: PaperOutput,
     audit: Annotated[bool | None, option("", "--audit/--no-audit", panel=ESTIMATING)] = None,
     distribution: Annotated[Literal["normal", "t"], option("NAME", panel=ESTIMATING, rare=True)] = "normal",
+    normalised: Annotated[
+        Literal["delta", "mode", "truncated", "montecarlo"] | None, option("NAME", panel=ESTIMATING, rare=True)
+    ] = None,
     seed: Seed = 0,
     pairs: Annotated[str | None, option("WHICH")] = None,
     by: Annotated[float | None, option("X", panel=ESTIMATING)] = None,
@@ -59,7 +63,11 @@ def rank(
     kind gives the results of that kind: the preference precision of systems (prefer), the share of comparisons that
     each system wins (lists), or groups of documents and the agreement of experts (order).
 
-    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
+    Where a premise of the verdict fails, nothing is called decided or sure, and the summary names it (withheld): too
+    few judgments beside what is expected of any such systems, a predictor that takes errors as independent, or
+    judgments of items that were chosen because they are good.
+
+    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input or no verdict to check, 130 interrupted.
 
     Parameters
     ----------
@@ -75,6 +83,11 @@ def rank(
     distribution
         The distribution of differences, where estimates do not have one of their own, as those of the predictor
         hierarchical do: normal, or t with one degree of freedom less than queries.
+    normalised
+        How nDCG and nRBP are estimated with a predictor that takes errors as independent (Buckers 2021, chapter 4):
+        delta, from expected gains; mode, from the most probable levels; truncated, by draws without improbable levels
+        (weighted sampling); montecarlo, by draws from the predictions as they are. Scores are biased by each, in one
+        direction or the other. When omitted, montecarlo; the predictor hierarchical has a way of its own.
     pairs
         Which pairs to list, in a table too, however many there are: all (also without a value), top:20 (those among
         the 20 best systems), baseline (those with --baseline) or none. When omitted, all pairs, those with --baseline
@@ -128,13 +141,17 @@ def rank(
     if asked is not None and asked.kind == "baseline" and checking.baseline is None:
         raise ParameterError("--pairs baseline lists the pairs with the baseline: name it with --baseline")
     with out.watching():
-        campaign = given.load(out, seed=seed, distribution=distribution)
+        campaign = given.load(out, seed=seed, distribution=distribution, normalised=normalised)
         ranking, audited = campaign.ranking, _audit(campaign, audit)
     choice = asked or _usual_pairs(ranking, checking.baseline, out)
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]
     for note in said:
         out.note(note)
     check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
+    if check is not None and checking.fail_if_worse and ranking.withheld is not None:
+        raise ParameterError(
+            f"no verdict on --baseline {check.baseline}, so neither passed nor failed: {ranking.withheld.note}"
+        )
     if check is not None:
         out.note(check.sentence())
     frames = [ranking.systems_frame(), *pair_frames(ranking, check, by, choice)]
@@ -161,13 +178,15 @@ def rank(
         if by is not None:
             show_by(ranking, listed, by, out, everything=asked is not None)
         # Where two systems may be the best, the report's headline says what would tell them apart.
-        forecast = campaign.forecast() if may_be_best(ranking).sum() == 2 else None
-        said_first = statements.say_verdict(ranking, forecast).headline
-        out.show(f"{ranking.notes()[0]}.", said_first, *filter(None, [statements.range_note(said_first)]))
+        told_apart = ranking.withheld is None and may_be_best(ranking).sum() == 2
+        verdict = statements.say_verdict(ranking, campaign.forecast() if told_apart else None)
+        under = (*map(sentence, verdict.premises), *filter(None, [statements.range_note(verdict.headline)]))
+        out.show(f"{ranking.notes()[0]}.", verdict.headline, *under)
     elif out.shape == "latex":
         out.text(latex_tables(ranking, check, by, choice))
     else:
-        out.note(ranking.notes()[0])
+        for note in (ranking.notes()[0], *ranking.premise_notes):
+            out.note(note)
         out.kinds(*frames)
     if check is not None:
         checking.conclude(check)
@@ -192,6 +211,7 @@ def _usual_pairs(ranking: Ranking, baseline: str | None, out: Output) -> PairCho
 def summary_row(campaign: Campaign) -> dict[str, Any]:
     """Return the summary of a ranking: how sure it is, what it is about and rests on, and whether to stop."""
     verdict, decision = campaign.verdict, campaign.decision
+    withheld = verdict.ranking.withheld
     return {
         **verdict.ranking.summary(),
         "target": campaign.problem.inference.target,
@@ -199,6 +219,9 @@ def summary_row(campaign: Campaign) -> dict[str, Any]:
         "sampled": verdict.sampled,
         "stop": decision.stop,
         "reason": decision.reason,
+        "headline": verdict.ranking.sentence(),
+        "withheld": None if withheld is None else withheld.name,
+        "premises": "; ".join(verdict.ranking.premise_notes) or None,
     }
 
 

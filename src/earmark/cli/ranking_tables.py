@@ -93,7 +93,9 @@ def show_pairs(ranking: Ranking, frame: pl.DataFrame, among: str, out: Output, *
     listed = frame if everything else frame.filter(~pl.col("decided"))
     undecided = int((~frame["decided"]).sum())
     title = f"{undecided:,} of {frame.height:,} pairs{among} are undecided: confidence below {100 * ranking.level:g}%"
-    if not undecided:
+    if ranking.withheld is not None:
+        title = f"{counted(frame.height, 'pair')}{among}, none of them called decided"
+    elif not undecided:
         title = f"All pairs{among} are decided: confidence of {100 * ranking.level:g}% or more"
     if not listed.height:
         out.show(Text(title, style="bold"), "")
@@ -193,5 +195,12 @@ def latex_tables(ranking: Ranking, check: BaselineCheck | None, by: float | None
         for one in ("a", "b"):
             cells = [_chance(row[f"{one}_better_by"]) for row in rows]
             pairs.append(Column(f"{one} better by {by:g} or more", cells))
-    comment = f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals; {ranking.notes()[0]}"
+    comment = "; ".join(
+        [
+            f"{ranking.estimates.measure}, {100 * ranking.level:g}% intervals",
+            ranking.notes()[0],
+            *([] if ranking.withheld is None else [ranking.sentence().removesuffix(".")]),
+            *ranking.premise_notes,
+        ]
+    )
     return latex_table(systems, comment=comment) + "\n" + latex_table(pairs)

@@ -13,7 +13,7 @@ from earmark.cli.command import argument, option
 from earmark.cli.command_lines import command_line, given_options
 from earmark.cli.options import OUTPUT, Inputs, Seed
 from earmark.cli.output import Output
-from earmark.wording import counted
+from earmark.wording import counted, sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +107,7 @@ def report(
     if out.for_people:
         out.show(
             said.headline,
+            *map(sentence, said.premises),
             *filter(None, (said.summary, said.ahead, said.range_note)),
             *(f"  {path}" for path in written),
         )

@@ -83,6 +83,10 @@ Kind = Literal[
     "opened",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SAME_SOUND = "same sound as "
+"""How the source of an answer begins that was given about another document."""
+A_TABLE = "judgments"
+"""The source of judgments that came as a table of which nothing else is known."""
 _UTC = pl.Datetime("us", "UTC")
 SCHEMA: dict[str, Any] = {
     "sequence": pl.Int64,
@@ -158,7 +162,13 @@ class AnswerLog(Display):
 
     @classmethod
     def from_judgments(cls, judgments: Judgments, *, source: str | None = None) -> AnswerLog:
-        """Make a log of a table of judgments; negative gains, which mean unjudged, are left out."""
+        """Make a log of a table of judgments; negative gains, which mean unjudged, are left out.
+
+        A table that says which items were sampled answers questions of a campaign; of any other one nobody knows how
+        its items were chosen, and its answers name a source.
+        """
+        if source is None and "sampled" not in judgments.frame.columns:
+            source = A_TABLE
         # The key of a question in a work package is none of the event.
         frame = judgments.frame.filter(pl.col("gain") >= 0).drop("key", strict=False)
         return cls().with_table(frame.with_columns(kind=pl.lit("answered"), source=pl.lit(source, dtype=pl.String)))
@@ -243,6 +253,13 @@ class AnswerLog(Display):
             latest = pairs.unique(["query", "document", "other", "assessor"], keep="last", maintain_order=True)
             items = pl.concat([items, latest]).sort("place")
         return items.drop("place")
+
+    @cached_property
+    def from_outside(self) -> pl.DataFrame:
+        """``query`` and ``document`` of the items with answers from tables: who chose them is not known."""
+        source = pl.col("source")
+        outside = self.answers.filter(source.is_not_null(), ~source.str.starts_with(SAME_SOUND), ~pl.col("sampled"))
+        return outside.select("query", "document").unique()
 
     def judgments(self, scale: Scale) -> Judgments | None:
         """Return the current judgments of items, None where there are none.

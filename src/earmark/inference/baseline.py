@@ -364,6 +364,8 @@ def _baseline_rows(found: Comparison, check: BaselineCheck, p_adjusted: Floats, 
 def check_ranking(ranking: Ranking, baseline: str, *, margin: float = 0.0) -> BaselineCheck:
     """Check what estimates say about every system beside a baseline, at the level of the ranking.
 
+    Where a premise of the verdict failed so that nothing may be called sure, no system is called worse either.
+
     Parameters
     ----------
     ranking : Ranking
@@ -394,6 +396,7 @@ def check_ranking(ranking: Ranking, baseline: str, *, margin: float = 0.0) -> Ba
     order = np.argsort(ranking.rank[others], kind="stable")
     difference = np.where(first, -1.0, 1.0) * estimates.differences.mean[pairs] + 0.0
     alpha = 1.0 - ranking.level
+    worse = (doubt <= alpha + _SLACK) & (ranking.withheld is None)
     return BaselineCheck(
         baseline,
         estimates.measure,
@@ -402,7 +405,7 @@ def check_ranking(ranking: Ranking, baseline: str, *, margin: float = 0.0) -> Ba
         tuple(estimates.systems[index] for index in others[order]),
         difference[order],
         doubt[order],
-        (doubt <= alpha + _SLACK)[order],
+        worse[order],
     )
 
 

@@ -25,7 +25,7 @@ Conventions where the formulas are silent:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +38,7 @@ from earmark.data.display import Display, DisplayTable, Summary
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.inference.headline import headline, how_decided, may_be_best
 from earmark.inference.intervals import interval, probability_better, sign_confidence
+from earmark.inference.premises import FailedPremise, withholding
 from earmark.wording import in_percent
 
 _LEAST_DOUBT = 1e-12
@@ -67,6 +68,8 @@ class Ranking(Display):
         Confidence in the order of the two; identical pairs have .5 here and do not count.
     anytime : AnyTime or None
         Where intervals and confidences hold at all looks together: how much more is known than at the first.
+    failed : tuple of FailedPremise
+        Premises that do not hold, the gravest first: with some of them, no pair is decided and nothing is sure.
     """
 
     estimates: Estimates
@@ -80,6 +83,12 @@ class Ranking(Display):
     better: Floats
     confidence: Floats
     anytime: AnyTime | None = None
+    failed: tuple[FailedPremise, ...] = ()
+
+    @property
+    def withheld(self) -> FailedPremise | None:
+        """The premise for want of which nothing is called sure or decided; None where all such premises hold."""
+        return withholding(self.failed)
 
     @property
     def merit(self) -> Floats:
@@ -104,17 +113,21 @@ class Ranking(Display):
         confidence = self.confidence[self.compared]
         return float(confidence.min()) if confidence.size else None
 
+    def confident(self, target: float = 0.95) -> Bools:
+        """Tell which pairs have a confidence of at least the target, shape (pairs,); identical ones have none."""
+        return self.compared & (self.confidence >= target)
+
     def decided(self, target: float = 0.95) -> Bools:
-        """Tell which pairs are decided: confidence of at least the target, shape (pairs,); identical ones are not.
+        """Tell which pairs are decided: confident, in a verdict whose premises hold, shape (pairs,).
 
         This is the only rule for a pair of systems; :meth:`comparisons_frame` has the bound that belongs to it.
         """
-        return self.compared & (self.confidence >= target)
+        return self.confident(target) if self.withheld is None else np.zeros(self.confidence.size, dtype=bool)
 
     def decided_share(self, target: float = 0.95) -> float:
         """Share of the compared pairs that are decided, 0..1; 1 where there are none, as nothing is undecided."""
-        confidence = self.confidence[self.compared]
-        return float((confidence >= target).mean()) if confidence.size else 1.0
+        compared = self.compared
+        return float(self.decided(target)[compared].mean()) if compared.any() else 1.0
 
     def reaches(self, target: float, *, least: bool = False) -> bool:
         """Tell whether the mean (or the least) confidence is at least the target; true with nothing to compare."""
@@ -250,7 +263,12 @@ class Ranking(Display):
         if not 0 < first <= judged:
             return None
         anytime = AnyTime.by_count(judged, items=items, first=first)
-        return rank_systems(self.estimates, level=self.level, df=self.df, anytime=anytime)
+        return replace(rank_systems(self.estimates, level=self.level, df=self.df, anytime=anytime), failed=self.failed)
+
+    @property
+    def premise_notes(self) -> tuple[str, ...]:
+        """What is to be said under a headline: which premises failed, in sentences."""
+        return tuple(premise.note for premise in self.failed)
 
     def notes(self) -> list[str]:
         """Say in words how sure the ranking is, and which pairs it says nothing about."""
@@ -294,7 +312,7 @@ class Ranking(Display):
                     most=5,
                 ),
             ],
-            [note for note in (how_decided(self), *self.notes()) if note],
+            [note for note in (*self.premise_notes, how_decided(self), *self.notes()) if note],
         )
 
 

@@ -1,5 +1,6 @@
 """A ranking in a sentence: which system is the best, how sure that is, and how much is decided.
 
+Where a premise of the verdict failed (:mod:`earmark.inference.premises`), no sentence calls anything sure or decided.
 Percentages are cut off, not rounded (:mod:`earmark.wording`): an undecided ranking must not read as a decided one.
 """
 
@@ -41,6 +42,8 @@ def headline(ranking: Ranking) -> str:
     first = [name for name in names if ranking.rank[at[name]] == 1]
     rivals = [name for name in names if possible[at[name]]]
     of_all = f"of {counted(len(names), 'system')}"
+    if ranking.withheld is not None:
+        return f"{_tentative(ranking, first)} {of_all}, {ranking.withheld.clause}."
     if len(rivals) == 1:
         rival, chance = _closest(ranking, first[0])
         if len(names) == 2:
@@ -59,8 +62,7 @@ def headline(ranking: Ranking) -> str:
     if len(rivals) == 2:
         why = "cannot be told apart yet" if _differ(ranking, *rivals) else "return the same results within the cutoff"
         return f"The best {of_all} is {listed(rivals, 'or')}: they {why}."
-    highest = f"the {'highest' if ranking.estimates.measure.higher_is_better else 'lowest'} estimate"
-    has = f"{first[0]} has {highest}" if len(first) == 1 else f"{listed(first)} share {highest}"
+    has = _tentative(ranking, first)
     if len(rivals) == len(names):
         return f"No system is clearly the best of {len(names):,} yet: {has}."
     which = listed(rivals, "or") if len(rivals) <= _FEW_NAMES else f"one of {len(rivals):,}"
@@ -72,6 +74,8 @@ def how_decided(ranking: Ranking) -> str:
     compared = int(ranking.compared.sum())
     if not compared:
         return ""
+    if ranking.withheld is not None:
+        return "No pair of systems is called decided."
     decided = int(ranking.decided(ranking.level).sum())
     at_level = f"at {100 * ranking.level:g}% confidence"
     if decided == compared:
@@ -80,6 +84,12 @@ def how_decided(ranking: Ranking) -> str:
     return (
         f"{decided:,} of {counted(compared, 'pair')} of systems {'is' if decided == 1 else 'are'} decided {at_level}."
     )
+
+
+def _tentative(ranking: Ranking, first: list[str]) -> str:
+    """Say whose estimate is the best, and no more."""
+    best = f"the {'highest' if ranking.estimates.measure.higher_is_better else 'lowest'} estimate"
+    return f"{first[0]} has {best}" if len(first) == 1 else f"{listed(first)} share {best}"
 
 
 def _better_than_all(ranking: Ranking, leader: str) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from earmark._version import __version__
 from earmark.data.files import replacing
 from earmark.errors import MissingLibraryError
-from earmark.wording import DIGITS, counted, decimal, in_percent
+from earmark.wording import DIGITS, counted, decimal, in_percent, sentence
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -102,7 +102,7 @@ def _environment(*, latex_syntax: bool) -> Environment:
         "level": lambda value: f"{100 * value:g}%",
         "number": _number,
         "percent": in_percent,
-        "sentence": _sentence,
+        "sentence": sentence,
         "share": _share,
         "short": lambda value: _number(value, 1 if value >= 1 else 2),
         "signed": lambda value, digits=DIGITS: _number(value, digits, sign="+"),
@@ -139,11 +139,6 @@ def _number(value: float | None, digits: int = DIGITS, *, sign: str = "-") -> st
 def _share(value: float | None) -> str:
     """Write a share in whole percent; less than all is never rounded to all."""
     return DASH if value is None else f"{100 if value >= 1 else min(100 * value, 99):.0f}%"
-
-
-def _sentence(text: str) -> str:
-    """Make a sentence of a note."""
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _labelled(table: str) -> Markup:

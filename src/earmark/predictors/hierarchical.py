@@ -30,7 +30,7 @@ from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.effects import EffectModel, Observations
 from earmark.beliefs.variance_components import FittedVariances, fit_variances
 from earmark.data.arrays import Floats, Ints
-from earmark.predictors.base import PREDICTORS, Predictor, Setting, digest_of, fitted_part
+from earmark.predictors.base import PREDICTORS, Errors, Predictor, Setting, digest_of, fitted_part
 from earmark.predictors.covariates import covariates
 from earmark.predictors.hierarchical_effects import ASSESSORS, NOISE, CollectionEffects, typical_gain
 from earmark.predictors.hierarchical_prior import HierarchicalPrior, shipped_prior
@@ -73,6 +73,7 @@ class Hierarchical(Predictor):
     """
 
     name: ClassVar[str] = "hierarchical"
+    errors: ClassVar[Errors] = "correlated"
     learns_always: ClassVar[bool] = True
 
     def __init__(self, setting: Setting, prior: HierarchicalPrior | None = None, *, refine: bool = True) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from earmark.beliefs.beliefs import AssessorGains, Beliefs
 from earmark.data.arrays import Floats, Ints
 from earmark.errors import ParameterError
-from earmark.predictors.base import PREDICTORS, Part, Predictor, Setting, believe
+from earmark.predictors.base import PREDICTORS, MeasuredCoverage, Part, Predictor, Setting, believe
 from earmark.predictors.ordinal_levels import model_levels
 from earmark.predictors.ordinal_models import NamedModel, published_model
 
@@ -24,6 +24,7 @@ class Uniform(Predictor):
     """Every level of the scale is equally likely for every item (MTC, section 4.1)."""
 
     name: ClassVar[str] = "uniform"
+    measured: ClassVar[MeasuredCoverage | None] = MeasuredCoverage((0.35, 0.42), (0.37, 0.49), 100)
 
     def predict(
         self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
@@ -48,6 +49,8 @@ class MtcOutput(Predictor):
     """The published model L_output: features of what systems retrieved, no judgments needed (MTC, section 4.2.3)."""
 
     name: ClassVar[str] = "mtc-output"
+    published: ClassVar[bool] = True
+    measured: ClassVar[MeasuredCoverage | None] = MeasuredCoverage((0.80, 0.84), (0.16, 0.39), 100)
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -80,6 +83,7 @@ class MtcJudge(MtcOutput):
     """The published model L_judge where its features exist, L_output elsewhere (MTC, section 5)."""
 
     name: ClassVar[str] = "mtc-judge"
+    measured: ClassVar[MeasuredCoverage | None] = MeasuredCoverage((0.80, 0.84), (0.16, 0.39), 100)
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from earmark.data.log import Kind
+from earmark.data.log import SAME_SOUND, Kind
 from earmark.errors import ParameterError
 from earmark.store import questions as queues
 from earmark.store.assessor_rows import UNCOUNTED
@@ -30,9 +30,6 @@ from earmark.store.organising import reject
 from earmark.store.rules import Rules
 from earmark.store.schema import assessors, assignments, questions
 from earmark.store.store import Change, check_text
-
-SAME_SOUND = "same sound as "
-"""How the source of an answer begins that was given about another document."""
 
 Status = Literal["saved", "known", "corrected", "late", "elsewhere"]
 

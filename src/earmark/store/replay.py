@@ -13,7 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from earmark.store.answers import SAME_SOUND, recorded_id
+from earmark.data.log import SAME_SOUND
+from earmark.store.answers import recorded_id
 from earmark.store.assessor_rows import UNCOUNTED, new_assessor
 from earmark.store.hidden_traps import RENEWED
 from earmark.store.organising import PILOT

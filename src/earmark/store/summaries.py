@@ -13,6 +13,7 @@ The worker makes a body after new answers, and pages read the newest one; they c
 ``level``            the probability that each interval holds
 ``systems``          rows with ``system``, ``estimate``, ``low``, ``high`` and ``rank``, the best first
 ``pairs``            rows with ``a``, ``b``, ``difference``, ``low``, ``high`` and ``confidence``
+``premises``         those that failed, the gravest first: ``name``, ``severity``, ``clause`` and ``note``
 ``live``             the ``systems`` and ``pairs`` of statements that hold however often one looks; ``anytime`` tells
                      whether there are any yet, ``anytime_from`` from how many judgments on, ``note`` says it in words
 ``notes``            what a reader has to know besides
@@ -28,6 +29,7 @@ and the ``agreement`` of experts, lists the share won in every row of ``pairs``.
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -102,7 +104,11 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _tables(ranking: Ranking) -> dict[str, Any]:
-    return {"systems": _rows(ranking.systems_frame()), "pairs": _rows(ranking.pairs_frame())}
+    return {
+        "systems": _rows(ranking.systems_frame()),
+        "pairs": _rows(ranking.pairs_frame()),
+        "premises": [asdict(premise) for premise in ranking.failed],
+    }
 
 
 def _none_yet(note: str, *, first: int | None) -> dict[str, Any]:

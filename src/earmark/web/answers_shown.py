@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from earmark.data.log import SAME_SOUND
 from earmark.data.scales import Scale, parse_scale
-from earmark.store.answers import SAME_SOUND
 from earmark.store.overview import Item, answers_page, comments_about, last_about
 from earmark.store.store import from_moment
 from earmark.web.catalogue import words

@@ -128,7 +128,7 @@ def _verdict(watched: Watched) -> dict[str, Any] | None:
     body, ranking = watched.body, watched.ranking
     if watched.unjudged:
         return None
-    said: dict[str, Any] = {"headline": None, "summary": "", "neighbours": []}
+    said: dict[str, Any] = {"headline": None, "premises": [], "summary": "", "neighbours": []}
     if ranking is not None:
         said |= shown_verdict(ranking)
     # What the estimate says itself is about one look, but for kinds whose statements always hold at any time.

@@ -162,6 +162,7 @@ def translated_state(state: dict[str, Any], language: str, systems: Sequence[str
     if state.get("guarantee"):
         shown["guarantee"] = _with(state["guarantee"], say, "said")
     if shown.get("verdict"):
+        shown["verdict"]["premises"] = [say(note) for note in shown["verdict"]["premises"]]
         shown["verdict"]["neighbours"] = [_with(one, say, "text") for one in shown["verdict"]["neighbours"]]
         basis = shown["verdict"].get("basis")
         if basis and basis.get("other"):

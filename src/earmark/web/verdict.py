@@ -18,6 +18,7 @@ from earmark.campaign.pairs.estimates import PairPrecision
 from earmark.campaign.statements import ordered_pairs, say_verdict, tallies
 from earmark.inference.confidence import Ranking
 from earmark.inference.headline import may_be_best
+from earmark.inference.premises import FailedPremise
 from earmark.measures import parse
 from earmark.measures.base import Measure
 
@@ -44,7 +45,8 @@ def read_ranking(
     Parameters
     ----------
     told : mapping
-        ``systems`` and ``pairs``, rows as from :meth:`Ranking.systems_frame` and :meth:`Ranking.pairs_frame`.
+        ``systems`` and ``pairs``, rows as from :meth:`Ranking.systems_frame` and :meth:`Ranking.pairs_frame`, and
+        ``premises``, those that failed.
     measure : Measure
     level : float
         The probability that each interval holds.
@@ -94,6 +96,7 @@ def read_ranking(
         difference_high=high,
         better=better,
         confidence=confidence,
+        failed=tuple(FailedPremise(**premise) for premise in told.get("premises") or ()),
     )
 
 
@@ -137,10 +140,15 @@ def read_basis(basis: str | None) -> dict[str, Any] | None:
 
 
 def shown_verdict(ranking: Ranking) -> dict[str, Any]:
-    """Return a verdict in words: ``headline``, ``summary``, and ``neighbours`` with their kinds."""
+    """Return a verdict in words: ``headline``, ``premises``, ``summary``, and ``neighbours`` with their kinds."""
     said = say_verdict(ranking)
     neighbours = [asdict(one) for one in said.neighbours]
-    return {"headline": said.headline, "summary": said.summary, "neighbours": neighbours}
+    return {
+        "headline": said.headline,
+        "premises": list(said.premises),
+        "summary": said.summary,
+        "neighbours": neighbours,
+    }
 
 
 def shown_ranking(ranking: Ranking) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import numpy as np
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, Summary
 from earmark.errors import ParameterError
+from earmark.inference.premises import FailedPremise
 from earmark.registry import Registry, read_number, show_number
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class StopState:
     beats_by : callable, optional
         Given a margin, the probability that the first system of every pair is better than the second by more than
         that, shape (pairs,); rules with a margin need it.
+    withheld : FailedPremise, optional
+        The premise for want of which nothing is called sure or decided.
     """
 
     judged: int
@@ -53,6 +56,7 @@ class StopState:
     confidence: Floats
     identical: Bools
     beats_by: Callable[[float], Floats] | None = None
+    withheld: FailedPremise | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.judged <= self.items:
@@ -80,6 +84,7 @@ class StopState:
             confidence=ranking.confidence,
             identical=estimates.identical,
             beats_by=ranking.beats_by,
+            withheld=ranking.withheld,
         )
 
     @property
@@ -161,6 +166,8 @@ class StopRule(ABC):
     name: ClassVar[str]
     form: ClassVar[str]
     has_margin: ClassVar[bool] = False
+    rests_on_estimates: ClassVar[bool] = True
+    """Whether the rule looks at estimates, and not only at how much is judged."""
 
     margin: float = field(default=0.0, kw_only=True)
 
@@ -185,7 +192,12 @@ class StopRule(ABC):
         """Decide whether to stop."""
         if state.judged == state.items:
             return StopDecision(True, "everything is judged", exhausted=True)
-        return self._check(state)
+        decision = self._check(state)
+        if state.withheld is None or not self.rests_on_estimates or not decision.stop:
+            return decision
+        # What a published method says is repeated as its claim; a verdict that may not be given stops nothing.
+        reason = f"{decision.reason}, {state.withheld.clause}"
+        return StopDecision(state.withheld.severity == "claim", reason)
 
     @abstractmethod
     def _check(self, state: StopState) -> StopDecision:

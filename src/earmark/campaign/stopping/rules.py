@@ -295,6 +295,7 @@ class Budget(StopRule):
 
     name: ClassVar[str] = "budget"
     form: ClassVar[str] = "budget:500"
+    rests_on_estimates: ClassVar[bool] = False
 
     judgments: int
 
@@ -332,6 +333,7 @@ class Never(StopRule):
 
     name: ClassVar[str] = "none"
     form: ClassVar[str] = "none"
+    rests_on_estimates: ClassVar[bool] = False
 
     @classmethod
     def from_text(cls, target: str, *, margin: float) -> StopRule:

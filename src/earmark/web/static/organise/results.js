@@ -72,6 +72,9 @@ function showVerdict(state) {
     $(id).hidden = !text;
     tell($(id), state, text ?? "");
   };
+  const premises = (!state.hidden && !verdict?.early && verdict?.premises) || [];
+  $("premises").hidden = !premises.length;
+  $("premises").replaceChildren(...premises.map((note) => h("li", { lang: english(state, note) }, `${capital(note)}.`)));
   if (state.hidden || verdict?.early) put("summary", state.hidden ? t("hidden_text") : early(state, verdict));
   else put("summary", verdict?.summary);
   put("safe", verdict ? safety(state, verdict) : "");
