@@ -35,6 +35,7 @@ import polars as pl
 from earmark.beliefs.estimates import Estimates, Moments
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.errors import ParameterError
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.inference.headline import headline, how_decided, may_be_best
 from earmark.inference.intervals import interval, probability_better, sign_confidence
@@ -103,6 +104,24 @@ class Ranking(Display):
         """The least confidence among compared pairs; None where there are none."""
         confidence = self.confidence[self.compared]
         return float(confidence.min()) if confidence.size else None
+
+    def between(self, one: str, other: str) -> Bools:
+        """Tell which pair is that of two systems, shape (pairs,).
+
+        Raises
+        ------
+        ParameterError
+            If there is no such system, or the two return the same results within the cutoff.
+        """
+        systems = self.estimates.systems
+        for name in (one, other):
+            if name not in systems:
+                raise ParameterError(f"there is no system '{name}': there are {', '.join(systems)}")
+        ends = {systems.index(one), systems.index(other)}
+        both = np.isin(self.estimates.a, list(ends)) & np.isin(self.estimates.b, list(ends))
+        if not np.any(both & self.compared):
+            raise ParameterError(f"{one} and {other} cannot differ: they return the same results within the cutoff")
+        return both
 
     def decided(self, target: float = 0.95) -> Bools:
         """Tell which pairs are decided: confidence of at least the target, shape (pairs,); identical ones are not.
