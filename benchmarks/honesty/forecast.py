@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -73,11 +73,13 @@ def of_mirex(rng: np.random.Generator, mirex: Mirex, half: Half = "reporting") -
     return Setting(collection, mirex.judgments.scale), np.maximum(item_gains(collection, mirex.judgments), 0.0)
 
 
-def look_ahead(problem: Problem, truth: Floats) -> Iterator[dict[str, object]]:
+def look_ahead(
+    problem: Problem, truth: Floats, *, shares: Sequence[float] = SHARES, batch: int = BATCH
+) -> Iterator[dict[str, object]]:
     """Play a campaign to its end; at some looks, forecast, and tell later which pairs were decided as forecast."""
     waiting: list[tuple[int, dict[str, object], tuple[str, str]]] = []
-    shares = list(SHARES)
-    for campaign in play(Campaign(problem), oracle(truth), batch=BATCH):
+    shares = list(shares)
+    for campaign in play(Campaign(problem), oracle(truth), batch=batch):
         due = [one for one in waiting if one[0] <= campaign.judged]
         waiting = [one for one in waiting if one[0] > campaign.judged]
         for _, row, pair in due:
