@@ -394,7 +394,7 @@ def pair(
     for count, reached in ((even, 0.5), (likely, 0.9)):
         if count is not None:
             chance[count:] = reached
-    base = PairForecast(a, b, 0.7, left, judgments, chance, float(chance[-1]), judgments[:-1])
+    base = PairForecast(a, b, 0.7, left, judgments, chance, float(chance[-1]))
     return replace(base, **more)  # type: ignore[arg-type]
 
 

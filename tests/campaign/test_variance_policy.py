@@ -254,7 +254,7 @@ def test_arguments(text, policy):
 def test_arguments_that_mean_nothing(text):
     said = text.removeprefix("variance")
     with pytest.raises(
-        ParameterError, match=f"variance is followed by nothing, :pairs, :top, :top:3 or :absolute, got '{said}'"
+        ParameterError, match=f"variance is followed by nothing, :goal, :pairs, :top, :top:3 or :absolute, got '{said}'"
     ):
         make_policy(text)
 

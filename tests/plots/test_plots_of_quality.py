@@ -28,7 +28,7 @@ from earmark.simulation.diagnosis import Diagnosis
 
 def pair(a: str, b: str, chance: list[float], left: int) -> PairForecast:
     path = np.array(chance)
-    return PairForecast(a, b, 0.7, left, np.arange(path.size), path, float(path[-1]), np.arange(path.size - 1))
+    return PairForecast(a, b, 0.7, left, np.arange(path.size), path, float(path[-1]))
 
 
 FORECAST = Forecast(

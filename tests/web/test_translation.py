@@ -67,7 +67,7 @@ def forecast_of(ranking: Any, rng: np.random.Generator) -> Forecast:
         path = np.array([0, even, max(likely, even + 1)])
         reached = np.array([0.0, *np.sort(chance)])
         exact = bool(rng.random() < 0.7)
-        return PairForecast(a, b, 0.6, left, path, reached, float(rng.choice([0.1, 1.0])), path[:0], exact)
+        return PairForecast(a, b, 0.6, left, path, reached, float(rng.choice([0.1, 1.0])), exact)
 
     target = "population" if rng.random() < 0.5 else "sample"
     inference = Inference("design" if rng.random() < 0.5 else "model", target=target)

@@ -21,13 +21,14 @@ import polars as pl
 
 from earmark.beliefs.beliefs import UNJUDGED, Beliefs, IndependentBeliefs
 from earmark.campaign.evidence import Answers, Evidence
-from earmark.campaign.forecast import Forecast, forecast_pairs
+from earmark.campaign.forecast import FARTHEST, Forecast, PairForecast, can_look_ahead, forecast_pairs
 from earmark.campaign.policies import PolicyState, Proposal
+from earmark.campaign.policies.variance import Variance
 from earmark.campaign.premises import Grounds, failed_premises
 from earmark.campaign.problem import Problem
-from earmark.campaign.stopping import Budget, StopDecision, StopState
+from earmark.campaign.stopping import LOOKS_APART, StopDecision, StopState, confirmed
 from earmark.campaign.verdict import Verdict
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Floats, Ints
 from earmark.data.conversion import refuse_paths
 from earmark.data.display import Display, Summary
 from earmark.data.judgments import Judgments
@@ -255,8 +256,20 @@ class Campaign(Display):
 
     @cached_property
     def decision(self) -> StopDecision:
-        """Whether to stop here, and why."""
+        """Whether to stop here, and why: the stop rule holds at two looks in a row."""
+        return confirmed(self.at_this_look, self._before)
+
+    @cached_property
+    def at_this_look(self) -> StopDecision:
+        """What the stop rule says of this look alone."""
+        if not self.ready:
+            return StopDecision(False, "too little is judged to conclude from")
         return self.problem.stop.check(StopState.from_ranking(self.ranking))
+
+    def _before(self) -> StopDecision | None:
+        """Return what the stop rule said at the look before; None where nothing tells the order of the answers."""
+        log = self.log.without_last(LOOKS_APART)
+        return None if log is None else Campaign(self.problem, log).at_this_look
 
     @property
     def can_audit(self) -> bool:
@@ -290,13 +303,48 @@ class Campaign(Display):
         return Look(self.gains, self.beliefs, self.verdict, self.decision, self) if self.ready else None
 
     def forecast(self, pairs: Iterable[tuple[str, str]] | None = None) -> Forecast:
-        """Forecast how many more judgments open pairs take: see :func:`~earmark.campaign.forecast.forecast_pairs`."""
-        chosen = None if pairs is None else list(pairs)
-        return forecast_pairs(self.problem, self.beliefs, self.verdict, pairs=chosen)
+        """Forecast how many more judgments open pairs take: see :func:`~earmark.campaign.forecast.forecast_pairs`.
+
+        Parameters
+        ----------
+        pairs : iterable of (str, str), optional
+            Which pairs of systems; by default neighbours in the ranking, and the first with those that follow.
+
+        Returns
+        -------
+        Forecast
+            Along what the policy asks for; without any pair for very large collections, on which it would take longer
+            than all the rest.
+
+        Raises
+        ------
+        ParameterError
+            If pairs of such a collection are asked for, or there is no such system.
+        """
+        if not can_look_ahead(self.problem):
+            if pairs is None:
+                return Forecast((), self.problem.inference)
+            raise ParameterError(f"no forecast is made of so many systems × items: {self.problem.n_cells:,}")
+        return self._forecast(self._policy_path, None if pairs is None else list(pairs))
+
+    def forecast_alone(self, a: str, b: str) -> PairForecast | None:
+        """Forecast how many judgments *for this pair alone* decide it; None where it is decided or cannot differ."""
+        if not can_look_ahead(self.problem):
+            return None
+        path = self._choose(FARTHEST, pair=(a, b)).items
+        return self._forecast(path, [(a, b)]).of(a, b)
+
+    def _forecast(self, path: Ints, pairs: list[tuple[str, str]] | None) -> Forecast:
+        return forecast_pairs(self.problem, self.beliefs, self.verdict, path, pairs=pairs)
+
+    @cached_property
+    def _policy_path(self) -> Ints:
+        """What the policy asks for next, whatever the budget."""
+        return self._choose(FARTHEST).items if self.problem.inference.mode == "model" else np.zeros(0, dtype=np.int64)
 
     # ---- what to judge next ------------------------------------------------------------------------------------------
 
-    def propose(self, n: int = 20, *, pending: Iterable[int] = ()) -> Proposal:
+    def propose(self, n: int = 20, *, pending: Iterable[int] = (), pair: tuple[str, str] | None = None) -> Proposal:
         """Propose what to judge next.
 
         Parameters
@@ -305,17 +353,25 @@ class Campaign(Display):
             How many items; fewer where a budget is nearly used up, or few are left.
         pending : iterable of int
             Items that somebody is judging at this moment, which are not proposed.
+        pair : (str, str), optional
+            Two systems: what tells most about their difference comes first, whatever the policy.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such system, or the two cannot differ.
         """
+        budget, out = self.problem.stop.budget, np.fromiter(pending, dtype=np.int64)
+        room = n if budget is None else max(min(n, budget - self.judged - out.size), 0)
+        return self._choose(room, out, pair=pair)
+
+    def _choose(self, room: int, waiting: Ints | None = None, *, pair: tuple[str, str] | None = None) -> Proposal:
         problem, beliefs = self.problem, self.beliefs
         ranking = self.ranking if self.ready else problem.verdicts.by_model(beliefs)
         taken = beliefs.judged
-        waiting = np.fromiter(pending, dtype=np.int64)
-        if waiting.size:
+        if waiting is not None and waiting.size:
             taken = taken.copy()
             taken[waiting] = True
-        room = n
-        if isinstance(problem.stop, Budget):
-            room = max(min(n, problem.stop.judgments - self.judged - waiting.size), 0)
         state = PolicyState(
             collection=problem.collection,
             weights=problem.weights,
@@ -326,8 +382,10 @@ class Campaign(Display):
             beliefs=beliefs,
             scores=ranking.merit,
             sample_order=problem.verdicts.order if problem.draws_sample else None,
+            focus=problem.stop.concerned(StopState.from_ranking(ranking)) if pair is None else ranking.between(*pair),
         )
-        return problem.asking.propose(state, room, np.random.default_rng([problem.seed, self.position]))
+        policy = problem.asking if pair is None else Variance("pairs")
+        return policy.propose(state, room, np.random.default_rng([problem.seed, self.position]))
 
     def proposal_frame(self, proposal: Proposal) -> pl.DataFrame:
         """Return ``query``, ``document``, ``priority`` and ``sampled`` of a proposal, the most wanted item first."""

@@ -1,9 +1,9 @@
 r"""The probability that a pair is decided after more judgments, from how far its variance will have fallen.
 
 Let :math:`d` be the posterior mean of a difference of scores and :math:`v_0` its variance. How much a set of judgments
-reduces the variance does not depend on the answers (:mod:`earmark.beliefs.lookahead`): judging the items one after the
-other, each the one that reduces the variance most, gives a path :math:`v_0 > v_1 > \dots` that is known beforehand. Not
-known is the posterior mean after n judgments. Before they are made, its distribution is
+reduces the variance does not depend on the answers (:mod:`earmark.beliefs.lookahead`): judging items in an order that
+is fixed gives a path :math:`v_0 > v_1 > \dots` that is known beforehand. Not known is the posterior mean after n
+judgments. Before they are made, its distribution is
 
 .. math:: m_n \sim \mathcal N(d,\; v_0 - v_n).
 
@@ -24,9 +24,6 @@ from scipy import special
 from earmark.beliefs.lookahead import Lookahead
 from earmark.data.arrays import Floats, Ints
 from earmark.inference.intervals import interval
-
-# Between two checks whether a path went far enough.
-_STRIDE = 32
 
 
 def chance_decided(
@@ -119,43 +116,26 @@ class OpenPair:
         )
 
 
-class VariancePath:
-    """Hypothetical judgments, each the one that reduces the variance of one difference most.
+def variance_along(ahead: Lookahead, path: Ints, noise: float) -> Floats:
+    """Return the share of the variance of every difference that is left along hypothetical judgments.
 
     Parameters
     ----------
     ahead : Lookahead
-        On that difference alone.
+        On the differences; it is used up.
+    path : ndarray of int, shape (steps,)
+        The items that are judged, the first first.
     noise : float
         The variance of an answer about the gain.
-    farthest : int
-        How many judgments to make at most.
 
-    Attributes
-    ----------
-    remaining : list of float
-        The share of the variance that is left after every judgment; 1 at the start.
-    taken : list of int
-        What was judged.
+    Returns
+    -------
+    ndarray of float, shape (1 + steps, differences), 0..1
+        The first row is all ones.
     """
-
-    def __init__(self, ahead: Lookahead, noise: float, farthest: int) -> None:
-        self._ahead, self._noise, self._farthest = ahead, noise, farthest
-        self._open = np.ones(ahead.variance.size, dtype=bool)
-        self._start = float(ahead.score_covariance[0, 0])
-        self.remaining, self.taken = [1.0], list[int]()
-
-    def go_on(self) -> bool:
-        """Add hypothetical judgments; tell whether there was anything to judge."""
-        before = len(self.taken)
-        for _ in range(min(_STRIDE, self._farthest - before)):
-            covariance, variance = self._ahead.covariance[0], self._ahead.variance + self._noise
-            worth = np.divide(covariance**2, variance, out=np.zeros_like(variance), where=self._open & (variance > 0))
-            item = int(np.argmax(worth))
-            if worth[item] <= 0:
-                break
-            self._ahead.condition_on(item, noise=self._noise)
-            self._open[item] = False
-            self.taken.append(item)
-            self.remaining.append(max(float(self._ahead.score_covariance[0, 0]), 0.0) / self._start)
-        return len(self.taken) > before
+    start = np.diagonal(ahead.score_covariance).copy()
+    variance = np.tile(start, (1 + path.size, 1))
+    for step, item in enumerate(path, start=1):
+        ahead.condition_on(int(item), noise=noise)
+        variance[step] = np.diagonal(ahead.score_covariance)
+    return np.divide(np.maximum(variance, 0.0), start, out=np.zeros_like(variance), where=start > 0)

@@ -1,20 +1,21 @@
 r"""Forecasts: how many more judgments it takes until an open pair is probably decided.
 
-For every open pair, items are judged hypothetically, one after the other, each the one that reduces the variance of
-this pair's difference most; :mod:`earmark.campaign.decision_chance` gives the probability :math:`P_n` that the pair is
-decided after n of them. The first n with :math:`P_n \ge 1/2` is the forecast ("even"), the first with
-:math:`P_n \ge .9` the cautious one ("likely"). Both are about one look, after so many judgments, and about judging for
-this pair alone; a campaign that serves all pairs at once needs more for each pair and fewer in all.
+Judgments are made hypothetically in the order in which the campaign's policy asks for them, each as if those before it
+had been judged; :mod:`earmark.campaign.decision_chance` gives the probability :math:`P_n` that a pair is decided after
+n of them. The first n with :math:`P_n \ge 1/2` is the forecast ("even"), the first with :math:`P_n \ge .9` the cautious
+one ("likely"). Both are about one look, after so many judgments. As answers come, a policy turns to what they leave
+open; a forecast keeps to the order of now. Judging for one pair alone decides it sooner:
+:meth:`~earmark.campaign.campaign.Campaign.propose` lists the items for a pair, and a forecast along them says how much.
 
 - Where the variance itself is uncertain, Student's t with the degrees of freedom of the estimate replaces the normal
   distribution, in the rule and in the forecast. The path is that of the most probable variance components.
 - About *queries like these*, the variance between queries remains however much is judged: some pairs then stay open
   whatever is judged, and only more queries decide them.
 - *At any time*, the rule gets stricter as more is known, by the same boundary as the ranking's.
-- Where assessors disagree, one more answer leaves some uncertainty about its item. Every item counts for one more
+- Where assessors disagree, one more answer leaves some uncertainty about its item. Every unjudged item counts for one
   answer.
-- For a measure that is not a weighted sum of gains, the path is that of discounted cumulated gain; the share of
-  variance that remains on it is applied to the measure's own variance.
+- For a measure that is not a weighted sum of gains, the share of variance that remains is that of discounted cumulated
+  gain, and is applied to the measure's own variance.
 - *By design* the sample goes on in its order, and the variance falls as that of a random sample does, with
   :math:`1/n - 1/N`. That leaves out what better predictions will save.
 """
@@ -32,11 +33,10 @@ from earmark.beliefs.beliefs import Beliefs
 from earmark.beliefs.correlated import CorrelatedBeliefs
 from earmark.beliefs.estimates import Estimates
 from earmark.beliefs.exact_estimates import system_weights
-from earmark.campaign.decision_chance import OpenPair, VariancePath
+from earmark.campaign.decision_chance import OpenPair, variance_along
 from earmark.campaign.problem import Problem
 from earmark.campaign.verdict import Inference, Verdict
 from earmark.data.arrays import Floats, Ints
-from earmark.data.collection import Collection
 from earmark.data.display import Display, DisplayTable, Summary, facts
 from earmark.errors import ParameterError
 from earmark.inference.confidence import Ranking
@@ -47,11 +47,9 @@ from earmark.wording import counted, in_percent, percent
 EVEN, LIKELY = 0.5, 0.9
 """Probabilities of being decided: as likely as not, and nearly surely."""
 
-FARTHEST = 3000
-"""For a pair, so many judgments are forecast at most; fewer where there are very many pairs."""
+FARTHEST = 1000
+"""So many judgments are forecast at most."""
 
-# In all, so that a report on many systems does not take minutes, and at least for every pair.
-_IN_ALL, _AT_LEAST = 30_000, 200
 # The first of a ranking is compared with so many that follow.
 _RIVALS = 20
 # Above so many systems × items there is no forecast: it looks at all items at once.
@@ -69,15 +67,13 @@ class PairForecast(Display):
     confidence : float, .5..1
         In their order, as of now.
     left : int
-        How many judgments are left that bear on the pair.
+        How many judgments are left in the campaign; 0 where none of them bears on the pair.
     judgments : ndarray of int, shape (steps,), ascending from 0
         How many more are made.
     chance : ndarray of float, shape (steps,), 0..1
-        That the pair is decided then. The path ends where that is nearly sure, or where nothing is left.
+        That the pair is decided then.
     chance_of_all : float, 0..1
         That the pair is decided once all that are left are made.
-    items : ndarray of int, shape (at most left,)
-        What is judged on the way, the first first.
     exact : bool
         A judged gain is the truth; else assessors disagree, and every item counts for one more answer.
     """
@@ -89,7 +85,6 @@ class PairForecast(Display):
     judgments: Ints
     chance: Floats
     chance_of_all: float
-    items: Ints
     exact: bool = True
 
     def needed(self, probability: float) -> int | None:
@@ -153,19 +148,6 @@ class Forecast(Display):
             }
         )
 
-    def to_judge(self, a: str, b: str, collection: Collection) -> pl.DataFrame:
-        """Return ``query`` and ``document`` of what tells most about two systems, the first first.
-
-        Raises
-        ------
-        ParameterError
-            If they are decided, or were not asked for.
-        """
-        found = self.of(a, b)
-        if found is None:
-            raise ParameterError(f"there is no forecast for {a} and {b}: the pair is decided, or was not asked for")
-        return collection.item_frame()[found.items].select("query", "document")
-
     def _summary(self) -> Summary:
         """Show how far every pair has to go."""
         level = f"{100 * self.inference.level:g}% confidence"
@@ -177,7 +159,7 @@ class Forecast(Display):
         return Summary(
             f"{counted(len(self.pairs), 'open pair')} at {level}",
             [DisplayTable(frame.with_columns(*shown))],
-            [f"{note}{100 * LIKELY:g}%, the most useful items first; left: all judgments that affect the pair"],
+            [f"{note}{100 * LIKELY:g}%, in the order of the policy; left: all judgments of the campaign that are left"],
         )
 
 
@@ -185,6 +167,7 @@ def forecast_pairs(
     problem: Problem,
     beliefs: Beliefs,
     verdict: Verdict,
+    path: Ints,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
 ) -> Forecast:
@@ -197,6 +180,8 @@ def forecast_pairs(
         About all items.
     verdict : Verdict
         What follows from them.
+    path : ndarray of int
+        The items that are judged next, the first first. By design none are needed: the sample goes on in its order.
     pairs : sequence of (str, str), optional
         Which pairs of systems; by default those that follow one another in the ranking, and the first with the twenty
         that follow. Pairs that are decided, or that cannot differ, are left out.
@@ -204,12 +189,11 @@ def forecast_pairs(
     Returns
     -------
     Forecast
-        Without any pair for very large collections, on which it would take longer than all the rest.
 
     Raises
     ------
     ParameterError
-        If pairs of such a collection are asked for, or there is no such system.
+        If there is no such system.
 
     Examples
     --------
@@ -219,17 +203,23 @@ def forecast_pairs(
     >>> earmark.Campaign(problem).forecast().frame().columns
     ['a', 'b', 'confidence', 'even', 'likely', 'left', 'chance_of_all']
     """
-    which = _open_pairs(verdict.ranking, pairs)
-    too_large = problem.inference.mode == "model" and problem.n_cells > _LARGEST
-    if too_large and pairs is not None:
-        raise ParameterError(f"no forecast is made above {_LARGEST:,} systems × items, there are {problem.n_cells:,}")
-    if too_large or not which.size:
+    which = open_pairs(verdict.ranking, pairs)
+    if not which.size:
         return Forecast((), problem.inference)
-    forecast = _by_design if problem.inference.mode == "design" else _by_model
-    return Forecast(tuple(forecast(problem, beliefs, verdict, which)), problem.inference)
+    forecasts = (
+        _by_design(problem, beliefs, verdict, which)
+        if problem.inference.mode == "design"
+        else _by_model(problem, beliefs, verdict, which, path)
+    )
+    return Forecast(tuple(forecasts), problem.inference)
 
 
-def _open_pairs(ranking: Ranking, wanted: Sequence[tuple[str, str]] | None) -> Ints:
+def can_look_ahead(problem: Problem) -> bool:
+    """Tell whether a collection is small enough for forecasts by the model, which look at all items at once."""
+    return problem.inference.mode == "design" or problem.n_cells <= _LARGEST
+
+
+def open_pairs(ranking: Ranking, wanted: Sequence[tuple[str, str]] | None) -> Ints:
     """Return the open ones of the pairs that are wanted, in the order of the ranking."""
     estimates = ranking.estimates
     place = np.empty(len(estimates.systems), dtype=np.int64)
@@ -273,42 +263,35 @@ def _posteriors(
     ]
 
 
-def _by_model(problem: Problem, beliefs: Beliefs, verdict: Verdict, which: Ints) -> list[PairForecast]:
+def _by_model(problem: Problem, beliefs: Beliefs, verdict: Verdict, which: Ints, path: Ints) -> list[PairForecast]:
     inference, estimates = problem.inference, verdict.ranking.estimates
     plain = problem.verdicts.by_model(beliefs).estimates if inference.target == "population" else estimates
     grown = _growth(inference, judged=estimates.judged, items=estimates.items)
-    difference = _difference_weights(problem, estimates, which)
-    ahead, noise = beliefs.lookahead(difference), _noise(beliefs)
-    farthest = max(_AT_LEAST, min(FARTHEST, _IN_ALL // which.size))
-    found = []
+    difference, noise = _difference_weights(problem, estimates, which), _noise(beliefs)
+    ahead = beliefs.lookahead(difference)
+    bears = np.any((difference != 0) & (ahead.variance > 0), axis=1)
+    remaining = variance_along(ahead, path, noise)
+    left = int(np.count_nonzero(~beliefs.judged))
+    steps = np.arange(path.size + 1)
+    forecasts = []
     for row, (pair, posterior) in enumerate(
         zip(which, _posteriors(verdict, plain, which, inference, grown), strict=True)
     ):
-        items = np.flatnonzero((difference[row] != 0) & (ahead.variance > 0))
-        path = VariancePath(ahead.narrowed(row, items), noise, farthest)
-        end = np.array([0.0])
+        chance = posterior.chance(steps, remaining[:, row])
         # Where a judged gain is the truth, nothing is left once all are judged: no need to go there.
-        of_all = 0.0 if noise else float(posterior.chance(np.array([items.size]), end)[0])
-        goal = LIKELY if noise or of_all >= LIKELY else EVEN
-        judgments, chance = np.zeros(1, dtype=np.int64), posterior.chance(np.zeros(1, dtype=np.int64), np.ones(1))
-        while items.size and (noise or of_all >= goal) and chance[-1] < goal and path.go_on():
-            judgments = np.arange(len(path.remaining))
-            chance = posterior.chance(judgments, np.array(path.remaining))
-        if noise:
-            of_all = float(chance[-1])
-        found.append(
+        of_all = chance[-1] if noise else posterior.chance(np.array([left]), np.zeros(1))[0]
+        forecasts.append(
             PairForecast(
                 *_names(estimates, pair),
                 float(verdict.ranking.confidence[pair]),
-                items.size,
-                judgments,
+                left if bears[row] else 0,
+                steps,
                 chance,
-                of_all,
-                items[path.taken],
+                float(of_all),
                 not noise,
             )
         )
-    return found
+    return forecasts
 
 
 def _noise(beliefs: Beliefs) -> float:
@@ -356,7 +339,6 @@ def _by_design(problem: Problem, beliefs: Beliefs, verdict: Verdict, which: Ints
                 judgments,
                 chance,
                 float(chance[-1]),
-                rest,
             )
         )
     return found

@@ -185,7 +185,7 @@ class Plan(Display):
         """
         if self.judged == self.items:
             return "Everything is judged: there is nothing left to plan."
-        rule = f"{self.stop}{f' within a margin of {self.stop.margin:g}' if self.stop.margin else ''}"
+        rule = f"{self.stop}{f' within a margin of {self.stop.margin_apart:g}' if self.stop.margin_apart else ''}"
         more = "more " if self.judged else ""
         if self.high == 0:
             known = "with the judgments so far" if self.judged else "by the predictions before anything is judged"

@@ -23,7 +23,7 @@ from earmark.beliefs.montecarlo import SAMPLES
 from earmark.campaign.own_sample import OwnSample
 from earmark.campaign.policies import Policy, make_policy
 from earmark.campaign.policies.proportional import Audited, Proportional
-from earmark.campaign.stopping import StopRule, parse_stop
+from earmark.campaign.stopping import DEFAULT_GOAL, StopRule, stop_rule
 from earmark.campaign.verdict import Inference, Verdicts
 from earmark.data.collection import Collection
 from earmark.data.content import Content
@@ -91,7 +91,7 @@ class Problem(Display):
     measure: Measure
     predictor: Maker = field(default_factory=PredictorChoice)
     policy: Policy = field(default_factory=lambda: make_policy("variance"))
-    stop: StopRule = field(default_factory=lambda: parse_stop("mean:0.95"))
+    stop: StopRule = field(default_factory=stop_rule)
     inference: Inference = field(default_factory=Inference)
     audit: float = 0.0
     seed: int = 0
@@ -129,8 +129,10 @@ class Problem(Display):
         scale: Scale | None = None,
         predictor: str | Maker = "hierarchical",
         policy: str | Policy | None = None,
-        stop: str | StopRule = "mean:0.95",
-        margin: float = 0.0,
+        stop: str | StopRule | None = None,
+        goal: str = DEFAULT_GOAL,
+        margin: float | None = None,
+        budget: int | None = None,
         inference: Inference | None = None,
         audit: float | None = None,
         metadata: Metadata | None = None,
@@ -158,11 +160,11 @@ class Problem(Display):
         predictor : str or callable
             ``hierarchical``, ``uniform``, ``mtc-output``, ``mtc-judge``, ``ordinal``, ``forest``, ``boosted``,
             ``conditional-tree``, ``conditional-forest`` or ``external:FILE``.
-        policy, stop : str
-            As written on the command line. The policy is by default ``variance``; where verdicts need a sample and no
-            audit draws one, ``proportional``.
-        margin : float
-            The difference of scores that does not matter, for a stop rule given by its name.
+        policy : str
+            As written on the command line; by default ``variance``, where verdicts need a sample and no audit draws
+            one, ``proportional``.
+        stop, goal, margin, budget
+            When to stop: see :func:`~earmark.campaign.stopping.goals.stop_rule`.
         inference : Inference, optional
             By default by the model, about these queries.
         audit : float, 0..1, optional
@@ -208,7 +210,7 @@ class Problem(Display):
             chosen,
             maker,
             asking,
-            parse_stop(stop, margin=margin) if isinstance(stop, str) else stop,
+            stop if isinstance(stop, StopRule) else stop_rule(stop, goal=goal, margin=margin, budget=budget),
             conclude,
             usual_audit(asking, conclude) if audit is None else audit,
             notes=tuple(notes),
@@ -337,7 +339,7 @@ class Problem(Display):
             (known.artist, known.genre, tuple(known.attributes)),
             None if known.content is None else (known.content.documents, known.content.values.tobytes()),
             (self.scale.name, self.scale.gains, str(self.measure), self.predictor_version),
-            (str(self.policy), str(self.stop), self.stop.margin, self.inference, self.audit, self.seed),
+            (str(self.policy), str(self.stop), self.stop.margin_apart, self.inference, self.audit, self.seed),
             (self.aggregation, self.samples, self.update_every),
             *(() if self.sample is None else [self.sample.told]),
         ):
@@ -360,7 +362,7 @@ class Problem(Display):
             "predictor": self.predictor_version,
             "policy": str(self.asking),
             "stop": str(self.stop),
-            "margin": self.stop.margin,
+            "margin": self.stop.margin_apart,
             "inference": self.inference.mode,
             "target": self.inference.target,
             "level": self.inference.level,

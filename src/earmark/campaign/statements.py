@@ -68,8 +68,9 @@ class Said:
 
 
 RANGE_NOTE = (
-    "A range of judgments starts where a decision is as likely as not and ends where its probability is nine in ten; "
-    "'or more' where no number of judgments makes it that likely."
+    "A range of judgments counts all that the campaign asks for, in the order of its policy. It starts where a "
+    "decision is as likely as not and ends where its probability is nine in ten; 'or more' where no number of "
+    "judgments makes it that likely. Judging for one pair alone decides it sooner: earmark next --for A B."
 )
 """What the numbers of :func:`say_forecast` mean; said once wherever they are shown."""
 
@@ -203,6 +204,14 @@ def say_forecast(pair: PairForecast, inference: Inference) -> str:
         instead = ": it takes more queries" if inference.target == "population" else ""
         return f"even all {pair.left:,} {judgments} that are left would probably not be enough{instead}"
     return f"more than {int(pair.judgments[-1]):,} more {judgments}"
+
+
+def say_alone(campaign: Campaign, a: str, b: str) -> str:
+    """Say how many judgments for one pair alone decide it, in a sentence."""
+    pair = campaign.forecast_alone(a, b)
+    if pair is None:
+        return f"{a} and {b} are decided already, or there are too many items to look ahead"
+    return f"{a} and {b}, if only such items are judged: {say_forecast(pair, campaign.problem.inference)}"
 
 
 def _kind_of_judgments(inference: Inference) -> str:

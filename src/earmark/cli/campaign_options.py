@@ -31,6 +31,7 @@ from earmark.errors import ParameterError
 if TYPE_CHECKING:
     from earmark.campaign.campaign import Campaign
     from earmark.campaign.policies.base import Policy
+    from earmark.campaign.stopping import StopRule
     from earmark.campaign.verdict import Inference, Normalised
     from earmark.data.units import QueryUnits
 
@@ -150,16 +151,51 @@ class Stopping:
 
     Parameters
     ----------
+    goal
+        What you want to know: best, which system is the best; order, the order of all systems; baseline:NAME, which
+        systems are better than NAME, baseline:NAME:0.1 by more than 0.1. The stop rule follows from it: the answer is
+        known with a confidence of 0.95, but for differences up to --margin. When omitted, best.
     stop
-        When to stop: mean:0.95 or min:0.95, the mean or the least confidence over pairs; decided:0.9, the share of
-        decided pairs; top:1, the best system is known; width:0.05, no wider interval; budget:500 judgments; none.
+        A stop rule in place of --goal: best:0.95:0.02 and order:0.95:0.02, a confidence and a margin;
+        baseline:NAME:0.95:0.02; mean:0.95 or min:0.95, the mean or the least confidence over pairs; decided:0.9, the
+        share of decided pairs; top:1, the best system is known; width:0.05, no wider interval; budget:500 judgments;
+        none; or several with ' or ' between them. A rule about confidence or width has to hold at two looks in a row,
+        ten answers apart.
     margin
-        A difference of scores that does not matter: systems whose difference is surely smaller count as decided.
+        A difference of scores that does not matter: systems whose difference is surely smaller count as decided. When
+        omitted, 0.02 with a goal, else 0.
+    budget
+        The most judgments to make: the campaign stops then, whatever is known.
     """
 
     panel: ClassVar[str] = JUDGING
-    stop: Annotated[str, option("RULE")] = "mean:0.95"
-    margin: Annotated[float, option("D", min=0.0)] = 0.0
+    goal: Annotated[str | None, option("GOAL")] = None
+    stop: Annotated[str | None, option("RULE")] = None
+    margin: Annotated[float | None, option("D", min=0.0)] = None
+    budget: Annotated[int | None, option("N", min=0)] = None
+
+    @property
+    def rule(self) -> StopRule:
+        """The stop rule that the options ask for."""
+        from earmark.campaign.stopping import DEFAULT_GOAL, stop_rule
+
+        if self.goal is not None and self.stop is not None:
+            raise ParameterError("--goal and --stop both say when to stop: leave one of them out")
+        return stop_rule(self.stop, goal=self.goal or DEFAULT_GOAL, margin=self.margin, budget=self.budget)
+
+    @property
+    def plain(self) -> str:
+        """The rule of a campaign that ends in intervals, as text; none where no option names one."""
+        if self.goal is not None:
+            raise ParameterError("--goal needs estimates of systems: use --stop width:0.2, --budget 200 or neither")
+        if self.budget is not None and self.stop in (None, "none"):
+            return f"budget:{self.budget}"
+        return "none" if self.stop is None else str(self.rule)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings ``estimates.stop`` and ``estimates.margin`` that the options ask for, without section."""
+        rule = self.rule
+        return {"stop": str(rule), "margin": rule.margin_apart}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,7 +320,7 @@ class CampaignOptions:
         if self.estimating is not None:
             said["samples"] = self.estimating.samples
         if self.stopping is not None:
-            said |= {"stop": self.stopping.stop, "margin": self.stopping.margin}
+            said |= self.stopping.settings()
         if self.choosing is not None:
             said |= {"policy": self.choosing.policy, "audit": self.choosing.audit}
         return said

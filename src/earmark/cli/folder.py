@@ -148,6 +148,9 @@ def option_defaults(path: Path, given: Mapping[str, Any], options: Mapping[str, 
     if given.get("cliques") or given.get("groups"):
         # Another truth than the answers.
         del values["judgments"], values["scale"]
+    if given.get("goal"):
+        # Another question than that of the campaign.
+        del values["stop"], values["margin"]
     for name, setting in _FIXED.items():
         # What was taken out above is not that of the campaign.
         if name in values and given.get(name) is not None and str(given[name]) != str(values[name]):

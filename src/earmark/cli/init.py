@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from earmark.cli.campaign_options import Choosing, Concluding, Estimating, Predicting, Stopping
 from earmark.cli.campaigns import CampaignPath, print_row, require_store, say, store_address
 from earmark.cli.command import option
@@ -45,7 +43,6 @@ _OPTIONS = {
 
 
 def init(
-    context: typer.Context,
     folder: CampaignPath,
     inputs: Inputs,
     asking: Asking,
@@ -106,7 +103,7 @@ def init(
     from earmark.store.showing import prepare_shown
 
     refuse_taken(folder)
-    stop = _stop(context, asking, stopping)
+    stop = {"stop": stopping.plain} if asking.kind in ("order", "lists") else stopping.settings()
     address = store_address(store, folder)
     external = predicting.predictor.startswith(_EXTERNAL)
     scale = _scale(asking, PredictorChoice(predicting.predictor, predicting.model, inputs.encoding), out)
@@ -152,8 +149,8 @@ def init(
                 depth=asking.depth,
                 predictor=EXTERNAL if external else predicting.predictor,
                 policy=choosing.policy,
-                stop=stop,
-                margin=stopping.margin,
+                **stop,
+                when_reached=asking.when_reached,
                 inference=concluding.inference,
                 target=concluding.target,
                 anytime=concluding.anytime,
@@ -275,13 +272,6 @@ def _audit(asking: Asking, concluding: Concluding, policy: str | None) -> float:
     return usual_audit(
         make_policy(policy or "variance"), Inference(concluding.inference, whole_queries=concluding.whole_queries)
     )
-
-
-def _stop(context: typer.Context, asking: Asking, stopping: Stopping) -> str:
-    """Return the stop rule; without --stop none, where the usual one asks for a confidence that a kind has not."""
-    source = context.get_parameter_source("stop")
-    given = source is not None and source.name == "COMMANDLINE"
-    return "none" if asking.kind in ("order", "lists") and not given else stopping.stop
 
 
 def _scale(asking: Asking, choice: Any, out: Output) -> str | None:

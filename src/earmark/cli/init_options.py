@@ -59,6 +59,9 @@ class Asking:
         every two documents among the first of any lists.
     depth
         How many ranks of a list count, for the kinds prefer, order and lists.
+    when_reached
+        What happens when the stop rule is reached: ask, people go on until you close the campaign or name another rule;
+        stop, they are sent away. A budget that is used up always stops.
     lease_minutes
         How long a question stays reserved for the person who sees it.
     package_days
@@ -77,6 +80,7 @@ class Asking:
     more_on_disagreement: Annotated[int, option("N", min=0, rare=True)] = 2
     group_by_query: Annotated[bool, option()] = False
     answers_per_assessor: Annotated[int | None, option("N", min=1)] = None
+    when_reached: Annotated[Literal["ask", "stop"], option("NAME")] = "ask"
     traps: Annotated[Path | None, option("FILE")] = None
     trap_rate: Annotated[str, option("SHARE")] = "1/6"
     consent: Annotated[Path | None, option("FILE")] = None

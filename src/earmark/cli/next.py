@@ -35,6 +35,7 @@ def next_items(
     out: Output,
     group_by_query: Annotated[bool, option(panel=JUDGING)] = False,
     count: Annotated[int, option("N", "-n", min=1)] = 20,
+    pair: Annotated[tuple[str, str] | None, option("A B", "--for", panel=JUDGING)] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, option("FILE", "-o")] = None,
     assessor: Annotated[str | None, option("NAME")] = None,
@@ -49,6 +50,9 @@ def next_items(
         Propose items of one query after the other, for when listening to the query is half of the work.
     count
         How many items to propose.
+    pair
+        Two systems: propose what tells most about their difference, whatever the policy, and say how many such
+        judgments it takes to decide the pair.
     output
         Write the items to a CSV file as well, with an empty column gain for a person to fill in. When filled in, it is
         a file of judgments: give it to the next command together with the files of earlier rounds. Of a campaign in a
@@ -63,8 +67,10 @@ def next_items(
     earmark next runs.tsv --metadata metadata.tsv --scale broad -n 50 -o questions.csv
     earmark next runs.tsv -j judgments.tsv --audit 0.2 --group-by-query
     earmark next runs.tsv -j judgments.tsv --policy proportional
+    earmark next runs.tsv -j judgments.tsv --for old new
     earmark next study -n 50 -o package.csv --assessor Ann
     """
+    from earmark.campaign import statements
     from earmark.campaign.verdict import judging_measure
     from earmark.cli.folder import folder_of, kind_of
     from earmark.data.writers import write_questions
@@ -75,6 +81,8 @@ def next_items(
     if assessor is not None and (not stored or output is None):
         raise ParameterError("--assessor says who gets what is reserved: earmark next FOLDER -o FILE --assessor NAME")
     if kind_of(runs) == "prefer":
+        if pair is not None:
+            raise ParameterError("--for is for campaigns that grade documents, this one is of kind prefer")
         from earmark.cli.preferences_next import next_stored
 
         policy = given.choosing.policy
@@ -83,13 +91,16 @@ def next_items(
     with out.watching():
         campaign = given.load(out, seed=seed, group_by_query=group_by_query, as_it_is=output is not None)
         stopped = campaign.look is not None and campaign.decision.stop
-        frame = campaign.proposal_frame(campaign.propose(count))
+        frame = campaign.proposal_frame(campaign.propose(count, pair=pair))
+        alone = None if pair is None else statements.say_alone(campaign, *pair)
     problem = campaign.problem
     for note in campaign.beliefs.notes:
         out.note(note)
     by = judging_measure(problem.measure)
     if by != problem.measure:
         out.note(f"{problem.measure} is not a weighted sum of gains: items are chosen by {by}")
+    if alone is not None:
+        out.note(alone)
     left = problem.collection.n_items - campaign.judged
     if left and stopped:
         out.note(f"the stop rule is reached: {campaign.decision.reason}")
@@ -116,7 +127,8 @@ def next_items(
             Column("priority", [number(value) for value in frame["priority"]]),
             *_sampled_column(frame),
         ],
-        caption=f"{frame.height:,} of {left:,} unjudged items, by the policy {problem.policy}",
+        caption=f"{frame.height:,} of {left:,} unjudged items, "
+        + (f"by the policy {problem.policy}" if pair is None else f"for {pair[0]} and {pair[1]}"),
     )
 
 

@@ -127,10 +127,12 @@ def write_package(
     from earmark.wording import counted
 
     refuse_answered(path)
-    if campaign.look is not None and campaign.look.decision.stop:
+    decision = None if campaign.look is None else campaign.look.decision
+    at_once = campaign.folder.settings.estimates.when_reached == "stop"
+    if decision is not None and decision.stop and (at_once or decision.final):
         raise ParameterError(
-            f"nothing was reserved: the stop rule is reached ({campaign.look.decision.reason}); another estimates.stop "
-            f"in {campaign.folder.path / 'campaign.toml'} goes on"
+            f"nothing was reserved: the stop rule is reached ({decision.reason}); another estimates.stop in "
+            f"{campaign.folder.path / 'campaign.toml'} goes on"
         )
     package = reserve(campaign, wanted, n, assessor=who)
     try:

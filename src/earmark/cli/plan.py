@@ -107,7 +107,7 @@ def plan(
     if kind in ("order", "lists"):
         from earmark.cli.plan_counted import plan_counted
 
-        plan_counted(out, runs[0], kind, work, stop=stopping.stop, policy=policy)
+        plan_counted(out, runs[0], kind, work, stop=stopping.plain, policy=policy)
         return
     campaign = given.load(out, seed=seed)
     problem = campaign.problem

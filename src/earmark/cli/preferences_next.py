@@ -272,7 +272,7 @@ def rank_stored(out: Output, runs: list[Path], stopping: Stopping, *, level: flo
 
 
 def _stop_of(stopping: Stopping) -> dict[str, Any]:
-    return {"estimates.stop": stopping.stop, "estimates.margin": stopping.margin}
+    return {f"estimates.{name}": value for name, value in stopping.settings().items()}
 
 
 def _print_ranking(out: Output, campaign: PairCampaign, k: int, level: float, pairs: bool) -> None:

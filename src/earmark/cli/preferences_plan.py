@@ -46,12 +46,10 @@ def plan(
     earmark preferences plan runs.tsv --candidates pairs.csv --answers 6 --stop mean:0.95
     earmark preferences plan runs.tsv --preferences answers.csv --stop top:1 --seconds-per-judgment 40 --cost 0.1
     """
-    from earmark.campaign.stopping import parse_stop
-
     if folder.folder_of(inputs.runs) is not None:
         plan_stored(out, inputs.runs, stopping, work, simulating, helping, policy=policy, seed=seed)
         return
-    stop = parse_stop(stopping.stop, margin=stopping.margin)
+    stop = stopping.rule
     campaign = load_campaign(out, inputs, which, policy=policy, seed=seed, stop=stop)
     _plan(out, inputs.runs, campaign, work, simulating, helping)
 
@@ -70,7 +68,7 @@ def plan_stored(
     """Plan a stored campaign of kind prefer: ``earmark plan``."""
     path = folder.folder_of(runs)
     assert path is not None
-    wanted = {"estimates.stop": stopping.stop, "estimates.margin": stopping.margin, "estimates.seed": seed}
+    wanted = {f"estimates.{name}": value for name, value in stopping.settings().items()} | {"estimates.seed": seed}
     wanted |= {} if policy is None else {"estimates.policy": policy}
     _plan(out, runs, folder_views.load_stored_pairs(out, path, wanted), work, simulating, helping)
 

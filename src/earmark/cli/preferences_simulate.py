@@ -87,13 +87,12 @@ def simulate(
     import polars as pl
 
     from earmark.campaign.pairs.policies import parse_pair_policy
-    from earmark.campaign.stopping import parse_stop
     from earmark.cli.loading import load_preferences
     from earmark.simulation.campaigns import outcomes_frame
     from earmark.simulation.pair_campaigns import recorded_world, simulate_pair_campaigns
 
     # Whatever is wrong with a name is said before anything is simulated.
-    rule, chosen_policy = parse_stop(stopping.stop, margin=stopping.margin), parse_pair_policy(policy)
+    rule, chosen_policy = stopping.rule, parse_pair_policy(policy)
     answers = load_preferences(
         recorded.preferences, out, phases=recorded.phase, encoding=inputs.encoding, repeated=recorded.repeated
     )
@@ -108,7 +107,7 @@ def simulate(
             cluster=helping.cluster,
             policy=chosen_policy,
             stop=str(rule),
-            margin=stopping.margin,
+            margin=rule.margin_apart,
             one_at_a_time=one_at_a_time,
             batch=batch,
             seed=seed,

@@ -135,7 +135,7 @@ def rank(
     if kind in ("order", "lists"):
         from earmark.cli.rank_kinds import rank_lists, rank_orders
 
-        (rank_lists if kind == "lists" else rank_orders)(out, runs, stopping.stop, level)
+        (rank_lists if kind == "lists" else rank_orders)(out, runs, stopping.plain, level)
         return
     asked = None if pairs is None else PairChoice.parse(pairs)
     if asked is not None and asked.kind == "baseline" and checking.baseline is None:
@@ -147,7 +147,8 @@ def rank(
     said = [statements.basis(campaign), *([] if audited is None else [str(audited)]), *statements.notes(campaign)]
     for note in said:
         out.note(note)
-    check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=stopping.margin)
+    margin = stopping.margin or 0.0
+    check = None if checking.baseline is None else check_ranking(ranking, checking.baseline, margin=margin)
     if check is not None and checking.fail_if_worse and ranking.withheld is not None:
         raise ParameterError(
             f"no verdict on --baseline {check.baseline}, so neither passed nor failed: {ranking.withheld.note}"

@@ -261,6 +261,13 @@ class AnswerLog(Display):
         outside = self.answers.filter(source.is_not_null(), ~source.str.starts_with(SAME_SOUND), ~pl.col("sampled"))
         return outside.select("query", "document").unique()
 
+    def without_last(self, n: int) -> AnswerLog | None:
+        """Return the log as it was before the last n answers that count; None where nothing tells their order."""
+        places = self.answers.filter("known")["sequence"].sort()
+        if not places.len():
+            return None
+        return AnswerLog((self.frame.head(places[-min(n, places.len())]),))
+
     def judgments(self, scale: Scale) -> Judgments | None:
         """Return the current judgments of items, None where there are none.
 

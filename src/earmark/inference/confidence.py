@@ -35,6 +35,7 @@ import polars as pl
 from earmark.beliefs.estimates import Estimates, Moments
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
+from earmark.errors import ParameterError
 from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.inference.headline import headline, how_decided, may_be_best
 from earmark.inference.intervals import interval, probability_better, sign_confidence
@@ -116,6 +117,24 @@ class Ranking(Display):
     def confident(self, target: float = 0.95) -> Bools:
         """Tell which pairs have a confidence of at least the target, shape (pairs,); identical ones have none."""
         return self.compared & (self.confidence >= target)
+
+    def between(self, one: str, other: str) -> Bools:
+        """Tell which pair is that of two systems, shape (pairs,).
+
+        Raises
+        ------
+        ParameterError
+            If there is no such system, or the two return the same results within the cutoff.
+        """
+        systems = self.estimates.systems
+        for name in (one, other):
+            if name not in systems:
+                raise ParameterError(f"there is no system '{name}': there are {', '.join(systems)}")
+        ends = {systems.index(one), systems.index(other)}
+        both = np.isin(self.estimates.a, list(ends)) & np.isin(self.estimates.b, list(ends))
+        if not np.any(both & self.compared):
+            raise ParameterError(f"{one} and {other} cannot differ: they return the same results within the cutoff")
+        return both
 
     def decided(self, target: float = 0.95) -> Bools:
         """Tell which pairs are decided: confident, in a verdict whose premises hold, shape (pairs,).

@@ -15,7 +15,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from earmark.campaign.stopping import StopRule, parse_stop
-from earmark.campaign.stopping.rules import Budget as BudgetRule
 from earmark.crowd.budget import Budget, answers_needed, plan_budget
 from earmark.crowd.payment import (
     LONGEST_STRETCH,
@@ -265,7 +264,7 @@ def answers_left(folder: CampaignFolder) -> AnswersLeft:
     stop = parse_stop(folder.settings.estimates.stop)
     counted = count_answers(folder, stop)
     share = trap_share(folder.rules)
-    budget = stop.judgments if isinstance(stop, BudgetRule) else None
+    budget = stop.budget
     return AnswersLeft(
         answers_needed(counted.least, trap_share=share), answers_needed(counted.most, trap_share=share), budget
     )
@@ -295,7 +294,7 @@ def count_answers(folder: CampaignFolder, stop: StopRule) -> AnswersCounted:
     """
     rules, found = folder.rules, folder.store.read(lambda connection: _open_questions(connection, folder))
     first, more = rules.judgments_per_item, more_answers(rules)
-    budget = stop.judgments if isinstance(stop, BudgetRule) else None
+    budget = stop.budget
     # A budget counts answers, or questions: those with an answer, of pairs those with all answers.
     in_answers, judged = rules.kind in ("order", "lists"), first if rules.kind == "prefer" else 1
     spent = sum(answers * count if in_answers else count * (answers >= judged) for answers, _, count in found)

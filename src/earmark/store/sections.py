@@ -226,10 +226,16 @@ class Estimates(Section):
     policy
         What to judge next, such as variance, proportional or mtc; adaptive, told-apart or random for kind prefer.
     stop
-        When to stop: mean:0.95 or min:0.95, the mean or the least confidence over pairs of systems; decided:0.9, the
-        share of decided pairs; top:1, the best system is known; width:0.05; budget:500 judgments; none.
+        When to stop, which follows from what you want to know. Which system is the best: best:0.95:0.02, a confidence
+        and a difference that does not matter. The order of all systems: order:0.95:0.02. Which systems are better than
+        one: baseline:NAME:0.95:0.02. Also mean:0.95 or min:0.95, the mean or the least confidence over pairs of
+        systems; decided:0.9, the share of decided pairs; top:3; width:0.05; budget:500 judgments; none; or several with
+        ' or ' between them.
     margin
-        A difference of scores that does not matter.
+        A difference of scores that does not matter, in place of that of the stop rule.
+    when_reached
+        What happens when the stop rule is reached: ask, questions go on until you close the campaign or change the
+        rule; stop, no more questions are given out. A budget that is used up always stops.
     inference
         What verdicts rest on: model, the predictions, or design, a sample with known probabilities.
     target
@@ -257,8 +263,9 @@ class Estimates(Section):
     predictor: str = declare(_predictor, "hierarchical")
     predictor_version: str | None = declare(text, None, example='"hierarchical 2, prior ..."')
     policy: str | None = declare(text, None, example='"variance"')
-    stop: str = declare(_stop, "mean:0.95")
+    stop: str = declare(_stop, "best:0.95:0.02")
     margin: float = declare(number(0), 0.0)
+    when_reached: Literal["ask", "stop"] = declare(choice("ask", "stop"), "ask")
     inference: Literal["model", "design"] = declare(choice("model", "design"), "model")
     target: Literal["sample", "population"] = declare(choice("sample", "population"), "sample")
     anytime: bool = declare(yes_or_no, False)

@@ -24,6 +24,7 @@ from earmark.campaign.order_campaign import OrderCampaign
 from earmark.campaign.pairs.campaign import PairCampaign, PairProblem
 from earmark.campaign.pairs.candidates import PairAnswers, answers_about
 from earmark.campaign.policies import Proposal
+from earmark.campaign.stopping import LOOKS_APART
 from earmark.data.judgments import UNNAMED, Judgments
 from earmark.data.log import AnswerLog, Kind
 from earmark.errors import ParameterError
@@ -121,9 +122,9 @@ class StoredCampaign(Campaign):
         named = {name if "." in name else f"estimates.{name}": _written(value) for name, value in changes.items()}
         return StoredCampaign.read(self.folder.change_settings(named))
 
-    def propose(self, n: int = 20, *, pending: Iterable[int] = ()) -> Proposal:
+    def propose(self, n: int = 20, *, pending: Iterable[int] = (), pair: tuple[str, str] | None = None) -> Proposal:
         """Propose what to judge next; what is out with an assessor is not proposed."""
-        return super().propose(n, pending={*pending, *self._out()})
+        return super().propose(n, pending={*pending, *self._out()}, pair=pair)
 
     def _out(self) -> set[int]:
         out = _pending(self.folder)
@@ -148,10 +149,13 @@ class StoredPairCampaign(PairCampaign):
 
     @classmethod
     def _of(cls, folder: CampaignFolder, problem: PairProblem, log: AnswerLog) -> StoredPairCampaign:
-        said = kinds.preferences_of(log)
-        pairs = problem.design.pairs
-        answers = PairAnswers.none(len(pairs)) if said is None else answers_about(pairs, said)[0]
-        return cls(problem, answers, folder=folder, log=log)
+        def answered(events: AnswerLog) -> PairAnswers:
+            said, pairs = kinds.preferences_of(events), problem.design.pairs
+            return PairAnswers.none(len(pairs)) if said is None else answers_about(pairs, said)[0]
+
+        before = log.without_last(LOOKS_APART)
+        past = () if before is None else (answered(before),)
+        return cls(problem, answered(log), past, folder=folder, log=log)
 
     def refreshed(self) -> StoredPairCampaign:
         """Return the campaign with everything that happened since; itself where nothing did."""

@@ -127,7 +127,10 @@ class Worker:
             self.folder.follow_removals(removed_by(campaign.log))
         self.campaign = campaign
         decision = None if campaign.look is None else campaign.look.decision
-        done, body = decision is not None and decision.stop, summary_of(campaign)
+        # Nobody is sent away because an estimate is sure enough, unless the organiser said so beforehand.
+        at_once = self.folder.settings.estimates.when_reached == "stop"
+        done = decision is not None and decision.stop and (at_once or decision.final)
+        body = summary_of(campaign)
 
         def conclude(change: Change) -> int:
             # What this transaction adds itself is no news, unless something else came in between.
@@ -137,7 +140,7 @@ class Worker:
             expire(change, self.folder.rules)
             # Every item may have a judgment while some questions are to be answered by more people.
             waits = decision is not None and decision.exhausted and any_waiting(change)
-            if decision is not None and decision.stop and not waits and change.row["state"] == "open":
+            if decision is not None and done and not waits and change.row["state"] == "open":
                 set_state(change, "stopped", decision.reason)
             _keep(change, campaign.log.next_sequence - 1, body)
             return int(change.row["next_sequence"]) - 1 if alone else read

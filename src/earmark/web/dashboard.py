@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from earmark.campaign.stopping import Budget, Never
 from earmark.plots.watching import guarantee_data
 from earmark.store.store import from_moment
 from earmark.web.headway import counts_of, pace_of
@@ -58,8 +57,13 @@ def _included(watched: Watched) -> dict[str, Any] | None:
 
 def _campaign(watched: Watched) -> dict[str, Any]:
     settings, row = watched.folder.settings, watched.row
+    reached = bool(watched.body.get("stop")) and not watched.unjudged
+    # What the newest estimate says, not what it was when the campaign stopped.
+    about_rule = row["state"] == "stopped" or (row["state"] == "open" and reached)
+    reason = (watched.body.get("reason") if about_rule else None) or row["reason"] or ""
     # The reason of the stop rule states a confidence.
-    reason = "" if watched.hidden and row["state"] == "stopped" else row["reason"] or ""
+    if watched.hidden and about_rule:
+        reason = ""
     return {
         "title": settings.pages.title or settings.name,
         "kind": settings.kind,
@@ -67,6 +71,7 @@ def _campaign(watched: Watched) -> dict[str, Any]:
         "reason": reason,
         "since": from_moment(row["since"]).isoformat(),
         "stop": settings.estimates.stop,
+        "reached": reached,
         # Rankings by people compare no systems.
         "measure": None if settings.kind == "order" else str(measure_of(settings.kind, settings.estimates.measure)),
         "per_item": settings.judging.judgments_per_item,
@@ -154,10 +159,10 @@ def _progress(watched: Watched) -> dict[str, Any]:
     """
     body = watched.body
     seen = body.get("progress") or {}
-    counting = isinstance(watched.stop, (Budget, Never))
+    counting = watched.counts_only
     return {
         "rule": str(watched.stop),
-        "name": seen.get("name", watched.stop.name),
+        "name": seen.get("name", watched.watched_rule),
         # What the prior is sure of is no progress.
         "value": None if watched.unjudged and not counting else seen.get("value"),
         "target": seen.get("target"),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from earmark.campaign.stopping import Budget
 from earmark.data.spreadsheets import escape_formulas
 from earmark.errors import MissingLibraryError
 from earmark.plots.crowd import assessors_data, plot_assessors
@@ -73,6 +72,9 @@ _CALLED = {
     "min": "least confidence over pairs of systems",
     "decided": "share of decided pairs of systems",
     "top": "confidence in the best",
+    "best": "confidence in the best",
+    "order": "confidence in the order",
+    "baseline": "confidence in the comparisons",
     "width": "width of the widest interval",
 }
 
@@ -80,16 +82,16 @@ _CALLED = {
 def _target(watched: Watched) -> float | None:
     """Return where the stop rule stops, where it watches the number that is drawn."""
     target = (watched.body.get("progress") or {}).get("target")
-    return float(target) if watched.stop.name in _CALLED and target is not None else None
+    return float(target) if watched.watched_rule in _CALLED and target is not None else None
 
 
 def _plot_confidence(watched: Watched) -> Axes:
-    name = watched.stop.name
-    least = 0.0 if name in ("width", "decided", "top") else 0.5
+    name = watched.watched_rule
+    least = 0.0 if name in ("width", "decided", "top", "best", "order", "baseline") else 0.5
     label = _CALLED.get(name, _CALLED["mean"])
     # A budget of rankings or of comparisons counts answers, which is not what is drawn.
     in_items = watched.kind in ("grade", "prefer")
-    budget = watched.stop.judgments if isinstance(watched.stop, Budget) and in_items else None
+    budget = watched.stop.budget if in_items else None
     return plot_confidence(watched.looks, target=_target(watched), budget=budget, label=label, least=least)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from earmark.campaign.statements import rounded
-from earmark.campaign.stopping import Budget, Never
 from earmark.store.assessor_rows import UNCOUNTED
 from earmark.web import working
 from earmark.web.watched import Watched
@@ -33,7 +32,7 @@ def counts_of(watched: Watched) -> dict[str, Any]:
     log, counts = watched.log, watched.counts
     judged, answers = judged_of(watched), log.position
     # A budget of rankings or of comparisons of lists counts answers, any other counts questions.
-    budget = watched.stop.judgments if isinstance(watched.stop, Budget) else None
+    budget = watched.stop.budget
     return {
         **counts,
         "at_work": sum(person["out"] > 0 and person["state"] not in UNCOUNTED for person in watched.people),
@@ -87,11 +86,11 @@ def _end(watched: Watched, per_hour: float | None) -> dict[str, Any]:
     if not counts["missing"]:
         # The campaign ends with the next estimate, or people are asked again where they disagree.
         return {"how": "complete", "more": 0, "likely": None, "all": None}
-    if isinstance(watched.stop, (Never, Budget)):
+    if watched.counts_only:
         more, how = counts["remaining"], "exact"
     else:
         # How far the stop rule is away tells how sure the ranking is.
-        found = None if watched.hidden else working.more_judgments(watched.history, watched.stop.name)
+        found = None if watched.hidden else working.more_judgments(watched.history, watched.watched_rule)
         each = settings.judging.judgments_per_item
         more, how = None if found is None else min(rounded(found) * each, counts["missing"]), "forecast"
     likely = working.expected_end(more, per_hour, answers_each=with_traps)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from earmark.campaign.stopping import Budget, parse_stop
+from earmark.campaign.stopping import parse_stop
 from earmark.data.scales import Scale, parse_scale
 from earmark.errors import ParameterError
 from earmark.store.assessor_rows import UNCOUNTED
@@ -302,8 +302,7 @@ def work_done(campaign: WebCampaign, assessor: str) -> dict[str, Any]:
     """
     store, given, table = campaign.store, assignments.c, questions.c
     kind, each = campaign.settings.kind, campaign.settings.judging.judgments_per_item
-    stop = parse_stop(campaign.settings.estimates.stop)
-    budget = stop.judgments if isinstance(stop, Budget) else None
+    budget = parse_stop(campaign.settings.estimates.stop).budget
 
     def look(connection: sa.Connection) -> dict[str, Any]:
         mine = sa.and_(given.campaign == store.campaign, given.assessor == assessor, given.state == "answered")

@@ -21,7 +21,8 @@ from earmark.store.settings import setting_names
 from earmark.store.store import check_text
 
 _PLAIN_STOPS = ("budget:200", "width:0.2", "none")
-_STOPS = ("mean:0.95", "min:0.95", "decided:0.9", "top:1", "width:0.05", "budget:500", "none")
+_GOALS = ("best:0.95:0.02", "order:0.95:0.02", "baseline:NAME:0.95:0.02")
+_STOPS = (*_GOALS, "mean:0.95", "min:0.95", "decided:0.9", "top:1", "width:0.05", "budget:500", "none")
 
 # No duration or count of a campaign is larger, and computing with it goes wrong.
 _LARGEST = 1_000_000
@@ -56,6 +57,7 @@ class Field:
 FIELDS = (
     Field("estimates.stop", "text", "ending"),
     Field("estimates.margin", "number", "ending", kinds=("grade",)),
+    Field("estimates.when_reached", "choice", "ending"),
     Field("estimates.policy", "choice", "ending", optional=True, kinds=("grade", "prefer")),
     Field("pages.hide_ranking", "yes", "ending"),
     Field("pages.look_early", "yes", "ending", kinds=("grade", "prefer")),
@@ -99,6 +101,8 @@ def shown_settings(folder: CampaignFolder) -> list[dict[str, Any]]:
 
 
 def _options(name: str, kind: str) -> list[str]:
+    if name == "estimates.when_reached":
+        return ["ask", "stop"]
     if name != "estimates.policy":
         return []
     return [*(get_args(PairPolicy) if kind == "prefer" else POLICIES.names())]

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from earmark.campaign.stopping import Budget, Never, StopRule, parse_stop
+from earmark.campaign.stopping import Budget, Either, Never, StopRule, parse_stop
 from earmark.data.log import AnswerLog
 from earmark.inference.confidence import Ranking
 from earmark.store import overview
@@ -200,8 +200,8 @@ class Watched:
         """
         # Before the first judgment there is nothing to be sure of.
         history = self.history.filter(pl.col("judged") > 0)
-        known = history.filter(pl.col("rule") == self.stop.name).drop_nulls("value")
-        if known.height and not isinstance(self.stop, (Budget, Never)):
+        known = history.filter(pl.col("rule") == self.watched_rule).drop_nulls("value")
+        if known.height and not self.counts_only:
             return known.select("judged", "value")
         return history.select("judged", value="mean_confidence").drop_nulls()
 
@@ -214,6 +214,16 @@ class Watched:
     def stop(self) -> StopRule:
         """The stop rule."""
         return parse_stop(self.folder.settings.estimates.stop)
+
+    @property
+    def watched_rule(self) -> str:
+        """The name of the rule whose number is watched: the first where there are several."""
+        return (self.stop.first if isinstance(self.stop, Either) else self.stop).name
+
+    @property
+    def counts_only(self) -> bool:
+        """Whether the stop rule looks at no estimate."""
+        return isinstance(self.stop, (Budget, Never))
 
 
 def _at_work_if_they_can_be(people: list[dict[str, Any]], state: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from earmark.campaign.pairs.estimates import PreferenceEstimates, estimate_preci
 from earmark.campaign.pairs.marginal_likelihood import fit_preferences
 from earmark.campaign.pairs.policies import PairPolicy, propose_pairs
 from earmark.campaign.policies import Proposal
-from earmark.campaign.stopping import Budget, Never, StopDecision, StopRule, StopState
+from earmark.campaign.stopping import LOOKS_APART, Never, StopDecision, StopRule, StopState, confirmed
 from earmark.crowd.questions import question_ids
 from earmark.data.arrays import Ints
 from earmark.data.display import Display, Summary
@@ -90,10 +90,13 @@ class PairCampaign(Display):
         What it is about.
     answers : PairAnswers
         The answers so far.
+    past : tuple of PairAnswers
+        The answers as they were before; the first of them at the look before this one, none where it is not known.
     """
 
     problem: PairProblem
     answers: PairAnswers
+    past: tuple[PairAnswers, ...] = ()
 
     @classmethod
     def begin(cls, problem: PairProblem) -> PairCampaign:
@@ -108,14 +111,24 @@ class PairCampaign(Display):
         estimates = estimate_precision(posterior, self.answers, needed=problem.needed, level=problem.level)
         decision = problem.stop.check(StopState.from_ranking(estimates.ranking))
         if not np.any(problem.design.matters & (estimates.verdicts.left > 0)):
-            decision = StopDecision(True, "every pair that counts for a system is answered", exhausted=True)
-        return PairLook(estimates, decision)
+            every = "every pair that counts for a system is answered"
+            decision = StopDecision(True, every, exhausted=True, final=True)
+        return PairLook(estimates, confirmed(decision, self._before))
+
+    def _before(self) -> StopDecision | None:
+        """Return what the stop rule said at the look before; None where it is not known what was answered then."""
+        if not self.past:
+            return None
+        posterior = fit_preferences(self.problem.design, self.past[0])
+        estimates = estimate_precision(posterior, self.past[0], needed=self.problem.needed, level=self.problem.level)
+        return self.problem.stop.check(StopState.from_ranking(estimates.ranking))
 
     def propose(self, n: int) -> Proposal:
         """Propose `n` pairs to ask about, or as many as are left or as the budget allows."""
         problem = self.problem
-        if isinstance(problem.stop, Budget):
-            left = problem.stop.judgments * problem.needed - int(np.minimum(self.answers.total, problem.needed).sum())
+        budget = problem.stop.budget
+        if budget is not None:
+            left = budget * problem.needed - int(np.minimum(self.answers.total, problem.needed).sum())
             # Questions that were begun before may leave less than a whole one, which is then the last.
             n = min(n, left if problem.one_at_a_time else max(left // problem.needed, int(left > 0)))
         return propose_pairs(
@@ -150,7 +163,10 @@ class PairCampaign(Display):
 
     def with_answers(self, answers: PairAnswers) -> PairCampaign:
         """Return the campaign with more answers."""
-        return replace(self, answers=self.answers + answers)
+        after = self.answers + answers
+        past = (*self.past, self.answers)
+        looks = sum(len(one) <= len(after) - LOOKS_APART for one in past)
+        return replace(self, answers=after, past=past[max(looks - 1, 0) :])
 
     def _summary(self) -> Summary:
         """Show what it says at this moment."""

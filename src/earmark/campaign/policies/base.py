@@ -50,6 +50,8 @@ class PolicyState:
         The estimated score of every system.
     sample_order : JudgingOrder, optional
         In which a sample with known probabilities is judged; policies that propose one need it.
+    focus : ndarray of bool, shape (pairs,), optional
+        The pairs that are to be decided; by default all that can differ.
     """
 
     collection: Collection
@@ -62,6 +64,7 @@ class PolicyState:
     beliefs: Beliefs | None = None
     scores: Floats | None = None
     sample_order: JudgingOrder | None = None
+    focus: Bools | None = None
 
     def __post_init__(self) -> None:
         n_systems, n_items = len(self.collection.systems), self.collection.n_items
@@ -73,7 +76,11 @@ class PolicyState:
             if values is not None and values.shape != (n_items,):
                 raise ParameterError(f"expected '{name}' for each of {n_items} items, got shape {values.shape}")
         n_pairs = n_systems * (n_systems - 1) // 2
-        for name, of_pairs in (("confidence", self.confidence), ("identical", self.identical)):
+        for name, of_pairs in (
+            ("confidence", self.confidence),
+            ("identical", self.identical),
+            ("focus", self.focus),
+        ):
             if of_pairs is not None and of_pairs.shape != (n_pairs,):
                 raise ParameterError(f"expected '{name}' for each of {n_pairs} pairs, got shape {of_pairs.shape}")
         if self.confidence is not None and not np.all(((self.confidence >= 0) & (self.confidence <= 1))[self.compared]):

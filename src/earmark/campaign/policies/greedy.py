@@ -31,7 +31,7 @@ from earmark.beliefs.stretches import LARGE
 from earmark.campaign.policies.base import PolicyState
 from earmark.data.arrays import Bools, Floats, Ints
 
-Aim = Literal["ranking", "pairs", "top", "absolute"]
+Aim = Literal["goal", "ranking", "pairs", "top", "absolute"]
 # What the scores themselves count for beside the pairs, where a ranking is the aim.
 _SHARE_OF_SCORES = 0.25
 # A variance this small beside the largest is what rounding left of one that is gone.
@@ -54,8 +54,9 @@ class Doubts:
 
     Attributes
     ----------
-    aim : {"ranking", "pairs", "top", "absolute"}
-        What is to be decided; a ranking is all pairs and, to some extent, the scores themselves.
+    aim : {"goal", "ranking", "pairs", "top", "absolute"}
+        What is to be decided; a ranking is all pairs and, to some extent, the scores themselves; the goal is the pairs
+        in focus and, to the same extent, the scores.
     scores : ndarray of float, shape (systems,)
     counts : ndarray of bool, shape (pairs,)
         Pairs that nothing can tell apart, or that are no question, take no part.
@@ -69,12 +70,12 @@ class Doubts:
     def of(cls, state: PolicyState, aim: Aim, top: int) -> Doubts:
         """Tell which pairs are a question; `top` is how many systems make the top."""
         assert state.scores is not None
-        counts = state.compared.copy()
+        counts = state.compared if state.focus is None or aim == "ranking" else state.compared & state.focus
         if aim == "top":
             a, b = all_pairs(state.scores.size)
             best = np.argsort(-state.scores, kind="stable")[:top]
             in_top = np.isin(np.arange(state.scores.size), best)
-            counts &= in_top[a] != in_top[b]
+            counts = counts & (in_top[a] != in_top[b])
         return cls(aim, state.scores, counts)
 
     def metric(self, covariance: Floats, largest: float) -> Floats:
@@ -101,7 +102,7 @@ class Doubts:
         between[a, b] = -doubt
         between += between.T
         between[np.diag_indices_from(between)] = -between.sum(axis=1)
-        if self.aim == "ranking":
+        if self.aim in ("ranking", "goal"):
             between[np.diag_indices_from(between)] += _SHARE_OF_SCORES * float(wrong.sum()) / own.size * of_scores
         return between
 

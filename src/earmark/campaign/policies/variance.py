@@ -21,6 +21,7 @@ been judged; so no two of them teach the same. On large collections, items are c
 
 ======================  ================================================================================================
 ``variance``            all pairs of systems, and a quarter as much the scores themselves
+``variance:goal``       pairs that the stop rule is about, and a quarter as much the scores themselves
 ``variance:pairs``      all pairs of systems
 ``variance:top``        pairs of one system of the top and one that is not: which is the best? ``variance:top:3``
 ``variance:absolute``   the scores themselves: the share of variance that goes, summed over systems
@@ -59,7 +60,7 @@ class Variance(Policy):
 
     Parameters
     ----------
-    aim : {"ranking", "pairs", "top", "absolute"}
+    aim : {"goal", "ranking", "pairs", "top", "absolute"}
         What is to be decided; a ranking is all pairs and, to some extent, the scores themselves.
     top : int
         How many systems make the top.
@@ -82,16 +83,17 @@ class Variance(Policy):
     @property
     def sampled_share(self) -> float:
         """A quarter, where systems are compared: items that the model leaves out are seen too, and it is checked."""
-        return _SAMPLED_SHARE if self.aim in ("ranking", "pairs") else 0.0
+        return _SAMPLED_SHARE if self.aim in ("goal", "ranking", "pairs") else 0.0
 
     @classmethod
     def from_arguments(cls, *arguments: str) -> Self:
-        """Read ``ranking``, ``pairs``, ``top``, ``top:3`` or ``absolute``."""
+        """Read ``ranking``, ``goal``, ``pairs``, ``top``, ``top:3`` or ``absolute``."""
         aim = arguments[0].lower() if arguments else "ranking"
         count = arguments[1] if len(arguments) == 2 and aim == "top" else "1"
         if aim not in get_args(Aim) or len(arguments) > 2 or (len(arguments) == 2 and aim != "top"):
             raise ParameterError(
-                f"{cls.name} is followed by nothing, :pairs, :top, :top:3 or :absolute, got ':{':'.join(arguments)}'"
+                f"{cls.name} is followed by nothing, :goal, :pairs, :top, :top:3 or :absolute, "
+                f"got ':{':'.join(arguments)}'"
             )
         if not count.isdecimal():
             raise ParameterError(f"the top of a ranking is 1 system or more, got '{count}'")

@@ -1,6 +1,12 @@
-"""When to stop judging: :mod:`~earmark.campaign.stopping.rules` has the rules and what they are written like."""
+"""When to stop judging: rules by name (:mod:`~earmark.campaign.stopping.rules`), and rules that follow from a goal."""
 
 from earmark.campaign.stopping.base import STOP_RULES, Progress, StopDecision, StopRule, StopState
+from earmark.campaign.stopping.baseline import AgainstBaseline
+from earmark.campaign.stopping.best import BestSystem
+from earmark.campaign.stopping.either import Either
+from earmark.campaign.stopping.goals import DEFAULT_GOAL, DEFAULT_MARGIN, GOALS, parse_stop, rule_for, stop_rule
+from earmark.campaign.stopping.looks import LOOKS_APART, confirmed
+from earmark.campaign.stopping.order import WholeOrder
 from earmark.campaign.stopping.rules import (
     Budget,
     DecidedPairs,
@@ -9,13 +15,19 @@ from earmark.campaign.stopping.rules import (
     MinConfidence,
     Never,
     TopSystems,
-    parse_stop,
 )
 
 __all__ = [
+    "DEFAULT_GOAL",
+    "DEFAULT_MARGIN",
+    "GOALS",
+    "LOOKS_APART",
     "STOP_RULES",
+    "AgainstBaseline",
+    "BestSystem",
     "Budget",
     "DecidedPairs",
+    "Either",
     "IntervalWidth",
     "MeanConfidence",
     "MinConfidence",
@@ -25,5 +37,9 @@ __all__ = [
     "StopRule",
     "StopState",
     "TopSystems",
+    "WholeOrder",
+    "confirmed",
     "parse_stop",
+    "rule_for",
+    "stop_rule",
 ]

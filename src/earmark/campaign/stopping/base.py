@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from earmark.beliefs.estimates import all_pairs
 from earmark.data.arrays import Bools, Floats, Ints
 from earmark.data.display import Display, Summary
 from earmark.errors import ParameterError
@@ -47,6 +48,8 @@ class StopState:
         that, shape (pairs,); rules with a margin need it.
     withheld : FailedPremise, optional
         The premise for want of which nothing is called sure or decided.
+    systems : tuple of str, optional
+        Their names; the rule ``baseline`` needs them, others say which system they are about.
     """
 
     judged: int
@@ -57,6 +60,7 @@ class StopState:
     identical: Bools
     beats_by: Callable[[float], Floats] | None = None
     withheld: FailedPremise | None = None
+    systems: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.judged <= self.items:
@@ -85,6 +89,7 @@ class StopState:
             identical=estimates.identical,
             beats_by=ranking.beats_by,
             withheld=ranking.withheld,
+            systems=estimates.systems,
         )
 
     @property
@@ -99,12 +104,20 @@ class StopState:
         """
         if margin == 0:
             return self.confidence
+        # Of the two systems, the greater probability is that of the one called better.
+        return np.maximum(1.0 - self.better_by(margin), self.better_by(-margin))
+
+    def better_by(self, margin: float) -> Floats:
+        """Probability that the first system of every pair is better by more than a margin, shape (pairs,)."""
         if self.beats_by is None:
             raise ParameterError(f"a margin of {margin:g} needs the probability of differences that large")
-        # Of the two systems, the greater probability is that of the one called better.
-        confidence = np.maximum(self.beats_by(-margin), 1.0 - self.beats_by(margin))
-        _check_probabilities(confidence[self.compared])
-        return confidence
+        chance = self.beats_by(margin)
+        _check_probabilities(chance[self.compared])
+        return chance
+
+    def name_of(self, system: int) -> str:
+        """Return the name of a system in quotation marks; its number where nobody said its name."""
+        return f"'{self.systems[system]}'" if self.systems else f"system {system + 1}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,11 +131,14 @@ class StopDecision(Display):
         In words, for people.
     exhausted : bool
         It stops because every item has a judgment, and not because a target is reached.
+    final : bool
+        Nothing that is judged later takes it back: what was to be spent is spent. One look is enough.
     """
 
     stop: bool
     reason: str
     exhausted: bool = False
+    final: bool = False
 
     def _summary(self) -> Summary:
         """Say it in words."""
@@ -168,6 +184,7 @@ class StopRule(ABC):
     has_margin: ClassVar[bool] = False
     rests_on_estimates: ClassVar[bool] = True
     """Whether the rule looks at estimates, and not only at how much is judged."""
+    states_margin: ClassVar[bool] = False
 
     margin: float = field(default=0.0, kw_only=True)
 
@@ -191,7 +208,7 @@ class StopRule(ABC):
     def check(self, state: StopState) -> StopDecision:
         """Decide whether to stop."""
         if state.judged == state.items:
-            return StopDecision(True, "everything is judged", exhausted=True)
+            return StopDecision(True, "everything is judged", exhausted=True, final=True)
         decision = self._check(state)
         if state.withheld is None or not self.rests_on_estimates or not decision.stop:
             return decision
@@ -202,6 +219,20 @@ class StopRule(ABC):
     @abstractmethod
     def _check(self, state: StopState) -> StopDecision:
         """Decide whether to stop while there is something left to judge."""
+
+    @property
+    def margin_apart(self) -> float:
+        """The margin where the rule is written without it; 0 where it states its own."""
+        return 0.0 if self.states_margin else self.margin
+
+    @property
+    def budget(self) -> int | None:
+        """How many judgments may be made at most; None where the rule sets no limit."""
+        return None
+
+    def concerned(self, state: StopState) -> Bools:
+        """Return the pairs of systems that the rule is about, shape (pairs,); by default all that can differ."""
+        return state.compared
 
     def progress(self, state: StopState) -> Progress:
         """Return the number that the rule watches, beside its target; by default how much is judged, of everything."""
@@ -216,6 +247,10 @@ class StopRule(ABC):
 
     def _within(self) -> str:
         return f" within a margin of {self.margin:g}" if self.margin else ""
+
+    def _after_colon(self) -> str:
+        """Return the margin as rules are written that state their own."""
+        return f":{show_number(self.margin)}" if self.margin else ""
 
 
 STOP_RULES: Registry[type[StopRule]] = Registry("stop rule", shown=lambda rule: rule.form)
@@ -232,6 +267,26 @@ def reached(value: float, target: float, what: str) -> StopDecision:
     return StopDecision(enough(value), f"{what} is {show_beside(value, enough)}, {compared} {show_number(target)}")
 
 
+def across_top(state: StopState, systems: int) -> Bools:
+    """Return the pairs of one of the best `systems` and one of the others, shape (pairs,)."""
+    top = np.zeros(state.rank.size, dtype=bool)
+    top[np.argsort(state.rank, kind="stable")[:systems]] = True
+    a, b = all_pairs(state.rank.size)
+    across: Bools = (top[a] != top[b]) & state.compared
+    return across
+
+
+def joint_confidence(confidence: Floats) -> float:
+    """Return how sure several statements are together, at least: their doubts add up (Bonferroni).
+
+    Examples
+    --------
+    >>> round(joint_confidence(np.array([0.99, 0.98])), 2)
+    0.97
+    """
+    return max(1.0 - float(np.sum(1.0 - confidence)), 0.0)
+
+
 NOTHING_TO_COMPARE = StopDecision(
     False, "there are no two systems that could differ, hence no confidence to reach: only judging everything ends this"
 )
@@ -241,6 +296,22 @@ def split_confidence(text: str, form: str) -> tuple[str, float]:
     """Read ``target`` or ``target@confidence``; the target is left as text."""
     target, at, confidence = text.partition("@")
     return target, read_number(confidence, f"{form}@0.95") if at else DEFAULT_CONFIDENCE
+
+
+def split_margin(text: str, form: str, margin: float) -> tuple[str, float]:
+    """Read ``target`` or ``target:margin``; the target is left as text.
+
+    Parameters
+    ----------
+    text : str
+        What stands after the name and its colon.
+    form : str
+        How the rule is written, for the message.
+    margin : float
+        The margin that was given beside the rule, which counts in place of its own; 0 for none.
+    """
+    target, colon, written = text.partition(":")
+    return target, margin or (read_number(written, f"{form}:0.02") if colon else 0.0)
 
 
 def check_confidence(target: float, text: str) -> None:

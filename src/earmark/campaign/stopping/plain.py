@@ -17,7 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from earmark.campaign.stopping.base import Progress, StopDecision, StopRule
-from earmark.campaign.stopping.rules import Budget, IntervalWidth, Never, parse_stop
+from earmark.campaign.stopping.goals import parse_stop
+from earmark.campaign.stopping.rules import Budget, IntervalWidth, Never
 from earmark.errors import ParameterError
 
 PLAIN_RULES = (IntervalWidth, Budget, Never)

@@ -42,7 +42,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from earmark.beliefs.estimates import all_pairs
 from earmark.campaign.stopping.base import (
     DEFAULT_CONFIDENCE,
     NOTHING_TO_COMPARE,
@@ -52,14 +51,16 @@ from earmark.campaign.stopping.base import (
     StopDecision,
     StopRule,
     StopState,
+    across_top,
     ask_percent,
     check_confidence,
+    joint_confidence,
     reached,
     show_beside,
     show_confidence,
     split_confidence,
 )
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Bools, Floats
 from earmark.errors import ParameterError
 from earmark.registry import read_count, read_number, show_number
 
@@ -233,12 +234,12 @@ class TopSystems(StopRule):
         known = bool(state.compared.any()) and self.systems < state.rank.size
         return Progress(self.name, self._certain(state) if known else None, self.confidence)
 
+    def concerned(self, state: StopState) -> Bools:
+        """Return the pairs of one system of the top and one that is not."""
+        return across_top(state, self.systems)
+
     def _certain(self, state: StopState) -> float:
-        top = np.zeros(state.rank.size, dtype=bool)
-        top[np.argsort(state.rank, kind="stable")[: self.systems]] = True
-        a, b = all_pairs(state.rank.size)
-        decisive = (top[a] != top[b]) & state.compared
-        return max(1.0 - float(np.sum(1.0 - state.confidence_within(self.margin)[decisive])), 0.0)
+        return joint_confidence(state.confidence_within(self.margin)[self.concerned(state)])
 
     def __str__(self) -> str:
         return f"{self.name}:{self.systems}{show_confidence(self.confidence)}"
@@ -316,7 +317,12 @@ class Budget(StopRule):
         """Decide by how much was spent, `what` being the word for it."""
         stop = count >= self.judgments
         said = "the budget is used up" if stop else "the budget is not used up"
-        return StopDecision(stop, f"{said}: {count:,} {what} of {self.judgments:,}")
+        return StopDecision(stop, f"{said}: {count:,} {what} of {self.judgments:,}", final=True)
+
+    @property
+    def budget(self) -> int:
+        """How many judgments may be made at most."""
+        return self.judgments
 
     def progress(self, state: StopState) -> Progress:
         """Return how many items are judged, of how many may be."""
@@ -347,38 +353,3 @@ class Never(StopRule):
 
     def __str__(self) -> str:
         return self.name
-
-
-def parse_stop(text: str, *, margin: float = 0.0) -> StopRule:
-    """Read a stop rule as written on the command line.
-
-    Parameters
-    ----------
-    text : str
-        ``mean:0.95``, ``min:0.95``, ``decided:0.9``, ``top:1``, ``width:0.05``, ``budget:500`` or ``none``. The rules
-        about pairs also read a confidence, ``decided:0.9@0.99`` and ``top:1@0.9``.
-    margin : float
-        The difference of scores that does not matter, for the first four.
-
-    Returns
-    -------
-    StopRule
-        ``parse_stop(str(rule), margin=rule.margin) == rule``.
-
-    Examples
-    --------
-    >>> parse_stop("decided:.9", margin=0.01)
-    DecidedPairs(margin=0.01, share=0.9, confidence=0.95)
-    >>> print(parse_stop(" Top:3@0.90 "))
-    top:3@0.9
-
-    Raises
-    ------
-    ParameterError
-        For an unknown name, with the closest known one and all forms, or a target that makes no sense.
-    """
-    name, _, target = (part.strip() for part in text.partition(":"))
-    rule = STOP_RULES.get(name)
-    if rule is None:
-        raise STOP_RULES.unknown(text)
-    return rule.from_text(target, margin=margin)

@@ -40,12 +40,16 @@ function tell(element, state, text, shown = text) {
 }
 
 function showBanner(state) {
-  const { state: now, reason } = state.campaign;
+  const { state: now, reason, reached } = state.campaign;
   const banner = $("banner");
-  banner.hidden = !["stopped", "closed"].includes(now);
-  if (banner.hidden || banner.dataset.shown === `${now} ${reason}`) return;
-  banner.dataset.shown = `${now} ${reason}`;
-  const said = now === "closed" ? t("closed_banner") : reason ? t("stopped_banner", { reason }) : t("stopped_hidden");
+  // Reaching the rule asks the organiser; people are sent away where that was said beforehand.
+  const asks = now === "open" && reached;
+  banner.hidden = !["stopped", "closed"].includes(now) && !asks;
+  const key = `${now} ${reached} ${reason}`;
+  if (banner.hidden || banner.dataset.shown === key) return;
+  banner.dataset.shown = key;
+  const words = asks ? "reached" : reached ? "stopped" : "no_longer";
+  const said = now === "closed" ? t("closed_banner") : reason ? t(`${words}_banner`, { reason }) : t(asks ? "reached_hidden" : "stopped_hidden");
   const link = (address, words) => h("a", { class: "button small", href: address }, words);
   const ways =
     now === "closed"
