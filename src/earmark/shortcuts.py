@@ -15,6 +15,7 @@ thing. Who needs more than one answer builds the campaign: ``earmark.Campaign.bu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -58,6 +59,7 @@ class Settings(TypedDict, total=False):
     missing: Missing
     aggregation: Aggregation
     audit: float | None
+    sample: str | Path | None
     seed: int
 
 
@@ -82,7 +84,8 @@ def rank(
     level : float, 0..1
         The probability that each interval is meant to hold.
     inference : {"model", "design"}
-        By the model, or guaranteed by the sample that the policy ``proportional`` draws.
+        By the model, or guaranteed by the sample that the policy ``proportional`` draws, or by judgments that were
+        drawn elsewhere: ``sample`` says how.
     target : {"sample", "population"}
         About these queries, or about queries like these.
     anytime : bool

@@ -545,13 +545,36 @@ def test_what_was_picked_adaptively_guarantees_nothing(ask: Ask, ranked: Rank) -
         assert "earmark next --policy proportional" in said.err
 
 
+def test_judgments_that_were_drawn_elsewhere_guarantee_something(
+    ranked: Rank, judging: Judging, tmp_path: Path
+) -> None:
+    items = earmark.Campaign.build(earmark.read_runs([judging.runs]), measure="AG@5").problem.items.rows()
+    rng = np.random.default_rng(3)
+    drawn, chances = tmp_path / "drawn.tsv", tmp_path / "chances.csv"
+    chosen = [items[at] for at in rng.permutation(len(items))[:90]]
+    drawn.write_text("".join(f"{query}\t{document}\t{judging.truth[query, document]}\n" for query, document in chosen))
+    said = ranked(drawn, "--inference", "design", "--sample", "uniform")
+    assert summary(said)["basis"].startswith("guaranteed if judged items were drawn uniformly at random (--sample)")
+    assert summary(said)["sampled"] == 90
+    assert "adaptively" not in said.err
+    chances.write_text("query,document,probability\n" + "".join(f"{q},{d},{90 / len(items)}\n" for q, d in items))
+    same = ranked(drawn, "--inference", "design", "--sample", chances)
+    assert of_kind(same.rows, "system") == of_kind(said.rows, "system")
+    # By the model, they hold the model to account.
+    assert "audit on 90 sampled judgments" in ranked(drawn, "--sample", "uniform").err
+    for wrong, message in (("unifrom", "--sample is uniform, a measure"), ("no.csv", "no.csv: expected a file")):
+        refused = ranked(drawn, "--inference", "design", "--sample", wrong)
+        assert (refused.code, refused.out) == (2, "")
+        assert message in refused.err
+
+
 def test_sampled_items_hold_the_model_to_account(ask: Ask, ranked: Rank) -> None:
-    mixed = ask("--audit", 0.5, "-n", 80)
-    assert mixed.read_text().count(",true") == 40
+    mixed = ask("--audit", 0.5, "-n", 130)
+    assert mixed.read_text().count(",true") == 65
     said = ranked(mixed)
     (row,) = of_kind(said.rows, "audit")
     assert list(row) == ["kind", "sampled", "p_value", "agrees", "worst", "deviation", "bias"]
-    assert row["sampled"] >= 40
+    assert row["sampled"] >= 65
     assert row["agrees"] is True
     assert f"audit on {row['sampled']} sampled judgments: the model agrees with the guaranteed estimates" in said.err
     assert of_kind(ranked(mixed, "--no-audit").rows, "audit") == []

@@ -41,7 +41,6 @@ from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.inference.design_based import (
     GUARANTEED,
     GUARANTEED_FROM,
-    MINIMUM_SAMPLE,
     DesignEstimator,
     DesignResult,
     enough_drawn,
@@ -333,8 +332,6 @@ class Verdicts:
         """
         chosen = self.inference if mode is None else replace(self.inference, mode=mode)
         if chosen.mode == "design":
-            if not chosen.whole_queries:
-                enough_drawn(self.sampling, beliefs.judged, GUARANTEED_FROM)
             found = self.by_design(beliefs)
             estimates, sampled = found.estimates, self._sampled_judgments(found)
             basis = self._basis if found.guarantee == GUARANTEED else found.guarantee
@@ -386,7 +383,7 @@ class Verdicts:
             return estimate_by_complete_queries(
                 collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
             )
-        sample = np.where(enough_drawn(self.sampling, gains >= 0).sampled, gains, UNJUDGED)
+        sample = np.where(enough_drawn(self.sampling, gains >= 0, GUARANTEED_FROM).sampled, gains, UNJUDGED)
         prediction = self._predictor.out_of_sample(sample, self.folds)
         if self._measure.is_linear:
             return self._by_items.estimate(gains, prediction, level=level)
@@ -416,7 +413,7 @@ class Verdicts:
         judged = judged_gain >= 0
         if self.inference.whole_queries:
             return self._enough_queries(judged)
-        return self._measure.is_linear and self._enough_items(judged, MINIMUM_SAMPLE)
+        return self._measure.is_linear and self._enough_items(judged, GUARANTEED_FROM)
 
     def audit(self, beliefs: Beliefs) -> Audit:
         """Hold the model's estimates against those of the sample."""

@@ -79,7 +79,7 @@ MINIMUM_SAMPLE = 30
 
 GUARANTEED_FROM = 60
 """From how many sampled judgments on 95% intervals are guaranteed. With 30 to 56, those of systems held .90 to .94 of
-the time on texts, and confidence in signs was .02 to .07 above accuracy; an audit does with less."""
+the time on texts, and confidence in signs was .02 to .07 above accuracy."""
 
 TOO_FEW = f"by the sampling design, not guaranteed: fewer than {GUARANTEED_FROM} sampled judgments"
 GUARANTEED = "guaranteed by the sampling design, whatever the model"
