@@ -57,8 +57,59 @@ def test_rows_of_compare_have_the_baseline_as_b(cli: Cli, builds: Files) -> None
     assert {row["margin"] for row in rows} == {0.02}
     assert len(cli(*common, "--pairs").rows) == 3
     said = cli(*common, "-m", "RR").err
-    assert "p-values are adjusted by Tukey's method for all pairs: the chance of any false alarm" in said
+    rule = "a one-sided test of mean differences by query (t, adjusted by Holm's rule): the chance of any false alarm"
+    assert rule in said
+    assert {row["test"] for row in rows} == {"t"}
+    beside = cli(*common, "--test", "friedman-tukey")
+    assert {row["test"] for row in beside.rows} == {"friedman-tukey"}
+    assert [row["p_worse"] for row in beside.rows] == [row["p_worse"] for row in rows]
+    assert rule in beside.err
     assert "the check of each of 2 measures is at 0.05 / 2" in said
+
+
+def test_four_queries_that_are_all_lost_fail_nobody(cli: Cli, builds: Files) -> None:
+    """Losses of the same size by every query are no evidence that a t-test could count on with four queries."""
+    keep(builds, "released", "broken")
+    builds.runs.write_text(
+        "".join(
+            f"{system}\tq{query}\td{document}\n"
+            for system, first in (("released", 0), ("broken", 6))
+            for query in range(5)
+            for document in range(first, first + 5)
+        )
+    )
+    common = ("compare", builds.runs, "-j", builds.judgments, "-m", "AG@5", "--baseline", "released", "--fail-if-worse")
+    assert cli(*common).code == 1
+    lines = builds.runs.read_text().splitlines(keepends=True)
+    builds.runs.write_text("".join(line for line in lines if "\tq4\t" not in line))
+    lines = builds.judgments.read_text().splitlines(keepends=True)
+    builds.judgments.write_text("".join(line for line in lines if line.split("\t")[0] in ("q0", "q1", "q2", "q3")))
+    few = cli(*common)
+    assert few.code == 0
+    assert "no system can fail this check: with 4 queries no adjusted p-value is below 0.0625" in few.err
+    assert "it takes 5 queries or more" in few.err
+
+
+def test_rank_takes_units_for_queries_like_these(cli: Cli, builds: Files) -> None:
+    users = builds.folder / "users.tsv"
+    users.write_text("".join(f"q{query}\tu{query % 5}\n" for query in range(40)))
+    common = ("rank", builds.runs, "-j", builds.judgments, "-m", "AG@5", "--predictor", "uniform")
+    plain = cli(*common, "--target", "population")
+    by_unit = cli(*common, "--target", "population", "--unit", users)
+    assert "about queries like these, independent by unit" in by_unit.err
+    assert "independent by" not in plain.err
+    systems = [(row["estimate"], row["low"]) for row in plain.rows if row["kind"] == "system"]
+    again = [(row["estimate"], row["low"]) for row in by_unit.rows if row["kind"] == "system"]
+    assert [mean for mean, _ in systems] == [mean for mean, _ in again]
+    assert [low for _, low in systems] != [low for _, low in again]
+    refused = cli(*common, "--unit", users)
+    assert refused.code == 2
+    assert "units of queries are for verdicts about queries like these: --target population" in refused.err
+    study = builds.folder / "study"
+    assert cli("init", study, builds.runs, "--scale", "broad", "-m", "AG@5", "--predictor", "uniform").code == 0
+    assert cli("import", study, builds.judgments).code == 0
+    stored = cli("rank", study, "--target", "population", "--unit", users)
+    assert [(row["estimate"], row["low"]) for row in stored.rows if row["kind"] == "system"] == again
 
 
 def test_rows_of_rank_end_with_the_check(cli: Cli, builds: Files) -> None:

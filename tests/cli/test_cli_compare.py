@@ -76,6 +76,81 @@ def test_every_pair_is_a_row_with_the_librarys_verdict(test: str, cli: Cli, many
     assert {row["better"] for row in rows if not row["significant"]} == {None}
 
 
+def versions(files: Files, rng: random.Random) -> list[str]:
+    """Lists of two systems for three versions of each of eight works, a file of cliques, and one of artists."""
+    documents = [f"{work}{version}" for work in "abcdefgh" for version in "123"]
+    works, artists = files.folder / "works.tsv", files.folder / "artists.csv"
+    works.write_text("".join(f"{name}\t{name[0]}\n" for name in documents))
+    artists.write_text(
+        "document,artist\n" + "".join(f"{name},{'early' if name < 'c' else name[0]}\n" for name in documents)
+    )
+    rows = []
+    for system in ("one", "two"):
+        for query in documents:
+            others = [name for name in documents if name != query]
+            rows += [f"{system}\t{query}\t{name}\n" for name in sorted(others, key=lambda _: rng.random())]
+    files.runs.write_text("".join(rows))
+    return documents
+
+
+def test_units_are_works_with_cliques_or_what_is_named(cli: Cli, files: Files) -> None:
+    documents = versions(files, random.Random(4))
+    common = ("compare", files.runs, "--cliques", files.folder / "works.tsv", "-m", "AP", "--test", "t")
+    by_work = cli(*common)
+    note = "tests and intervals are by work, as queries of one work are not independent of each other: 8 works"
+    assert note in by_work.err
+    assert [(row["unit"], row["units"]) for row in by_work.rows] == [("work", 8)]
+    assert "24 queries of 8 works" in cli(*common, "--format", "table").out
+    by_query = cli(*common, "--unit", "query")
+    assert [(row["unit"], row["units"]) for row in by_query.rows] == [("query", 24)]
+    assert "by work" not in by_query.err
+    named = files.folder / "users.csv"
+    named.write_text("query,user\n" + "".join(f"{name},{name[0]}\n" for name in documents))
+    by_user = cli(*common, "--unit", named).rows[0]
+    assert by_user == by_work.rows[0] | {"unit": "user"}
+    by_artist = cli(*common, "--unit", "artist", "--metadata", files.folder / "artists.csv").rows[0]
+    assert (by_artist["unit"], by_artist["units"]) == ("artist", 7)
+    # Means are over queries, whatever counts as independent.
+    assert (
+        len({cli(*common, *more).rows[0]["difference"] for more in ((), ("--unit", "query"), ("--unit", named))}) == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (None, (), "is no file, and no --metadata is there to have such a column"),
+        (None, ("--metadata", "artists.csv"), "the metadata has no column 'artst': did you mean 'artist'?"),
+        ("a1,u1\n", (), "expected a header with the columns query, unit"),
+        ("query,user,age\na1,u1,3\n", (), "expected two columns, the query and its unit"),
+        ("query,user\na1,u1\na1,u2\n", (), "artst:3: expected one user for every query, got 'a1' of 'u2' after 'u1'"),
+        ("query,user\na1,u1\n", (), "query 'a2' belongs to no user: name one for every query"),
+        ("query,user\na1,\n", (), "artst:2: expected a query and its user, got an empty cell"),
+    ],
+)
+def test_units_that_cannot_be_used(
+    cli: Cli, files: Files, content: str | None, options: tuple[str, ...], message: str
+) -> None:
+    versions(files, random.Random(4))
+    unit = files.folder / "artst"
+    if content is not None:
+        unit.write_text(content)
+    more = [files.folder / name if name.endswith("csv") else name for name in options]
+    name = unit if content is not None else "artst"
+    said = cli("compare", files.runs, "--cliques", files.folder / "works.tsv", "-m", "AP", "--unit", name, *more)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+
+
+def test_all_queries_in_one_unit_tell_nothing(cli: Cli, files: Files) -> None:
+    documents = versions(files, random.Random(4))
+    (files.folder / "users.tsv").write_text("".join(f"{name}\tme\n" for name in documents))
+    options = ("--cliques", files.folder / "works.tsv", "-m", "AP", "--unit", files.folder / "users.tsv")
+    said = cli("compare", files.runs, *options)
+    assert said.code == 2
+    assert "units that are independent of each other have to be two or more, got 1" in said.err
+
+
 def test_lower_is_better_keeps_the_difference_and_turns_the_verdict(cli: Cli, many: Files) -> None:
     said = cli("compare", many.runs, "-j", many.judgments, "-m", "MR1", "--test", "t", "-q")
     means = {row["system"]: row["value"] for row in cli("evaluate", many.runs, "-j", many.judgments, "-m", "MR1").rows}
