@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from called import Cli, Files
 
-
 FIXED = ["system", "query", "measure", "value"]
 
 

@@ -36,8 +36,10 @@ def twins(seed: int, *, queries: int = 30, better: float = 0.0) -> tuple[Runs, J
             own = [f"{system}{place}" for place in range(5)]
             order = rng.permutation([*shared, *own])
             lists[system][f"q{query}"] = {str(name): float(-place) for place, name in enumerate(order)}
-            for name in [*own, *(shared if system == "old" else [])]:
-                rows.append((f"q{query}", name, min(2.0, rng.integers(0, 3) + (better if system == "new" else 0.0))))
+            rows.extend(
+                (f"q{query}", name, min(2.0, rng.integers(0, 3) + (better if system == "new" else 0.0)))
+                for name in [*own, *(shared if system == "old" else [])]
+            )
     frame = pl.DataFrame(rows, schema=["query", "document", "gain"], orient="row")
     whole = Judgments(frame, earmark.parse_scale("0..2"))
     return (

@@ -1,8 +1,9 @@
-r"""Could documents that nobody judged turn the verdict of a test between systems?
+r"""Verdicts of tests between systems that documents which nobody judged could turn.
 
-A test takes what nobody judged for worthless. A pair that it finds to differ is therefore tested again with other values
-of the unjudged documents, and the verdict is withheld where the test no longer finds the same system to be better. A test
-that finds no difference claims nothing, so nothing is withheld. What other values are considered is a rule:
+A test takes what nobody judged for worthless. A pair that it finds to differ is therefore tested again with other
+values of the unjudged documents, and the verdict is withheld where the test no longer finds the same system to be
+better. A test that finds no difference claims nothing, so nothing is withheld. What other values are considered is a
+rule:
 
 ``any``
     Whatever the unjudged documents are. With the system that is ahead at :math:`d_q` on query q and bounds
@@ -13,8 +14,8 @@ that finds no difference claims nothing, so nothing is withheld. What other valu
     (Of 3,000 random cases of 2 to 8 queries, 13 had a lower minimum, by 18% at most.)
 ``alike``
     The unjudged documents of every system are as good as its judged ones: its scores go as far towards their greatest
-    value as a judged result goes, on average, towards top gain. Test and verdict with this and without have to agree. For
-    a weighted sum that is to give unjudged documents the mean gain of the judged ones.
+    value as a judged result goes, on average, towards top gain. Test and verdict with this and without have to agree.
+    For a weighted sum that is to give unjudged documents the mean gain of the judged ones.
 ``zero``
     Unjudged documents are not relevant, as trec_eval takes them: nothing is withheld.
 
