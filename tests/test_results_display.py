@@ -53,12 +53,13 @@ from earmark.simulation.srbench import SrbenchSize, simulated_srbench
 
 # What is neither a result nor holds one: how something is done, or steps on the way.
 INNER = {
-    "Answers", "AnyTime", "Bootstrap", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion",
-    "ConfusionIteration", "Confusions", "DisplayTable", "Evidence", "FittedScores", "ListProblem", "ForecastGroups",
-    "FriedmanRanks", "GradeAnswers", "GroupPlaces", "Ideal", "JudgedLists", "MarginalLikelihood", "MarginalPosterior",
-    "OpenPair", "PairAnswers", "PairDesign", "PairPosterior", "PairedDifferences", "Point", "Points", "PolicyState",
-    "QueryOrder", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks", "Stack", "StopState", "Table",
-    "Verdicts", "Wins", "Doubts", "Parameters", "Expected", "Stretches", "RunColumns", "Part",
+    "Answers", "AnyTime", "Bootstrap", "Bounds", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion",
+    "ConfusionIteration", "Confusions", "DisplayTable", "Doubts", "Evidence", "Expected", "FilledLists",
+    "FittedScores", "ForecastGroups", "FriedmanRanks", "GradeAnswers", "GroupPlaces", "Ideal", "JudgedLists",
+    "ListProblem", "MarginalLikelihood", "MarginalPosterior", "OpenPair", "PairAnswers", "PairDesign",
+    "PairPosterior", "PairedDifferences", "Parameters", "Part", "Point", "Points", "PolicyState", "QueryOrder",
+    "RunColumns", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks", "Stack", "StopState",
+    "Stretches", "Table", "Unjudged", "UnjudgedPairs", "UnjudgedResults", "Verdicts", "WeightedSum", "Wins",
 }  # fmt: skip
 PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
 

@@ -1,11 +1,11 @@
 """A system that nobody pooled, in the check against a baseline: false alarms, and how many real ones are left.
 
-``python -m benchmarks.honesty.unjudged [--collections 8] [--pairs 60]`` takes one system after the other out of the pool:
-what it alone retrieved loses its judgment. The system is then checked beside others as a nightly build would do it, by a
-paired t-test at .05, and what the check says is compared with what it says of all judgments: on the reporting queries of
-MIREX 2011, and on made-up collections of text. A false alarm is a system that is said to be worse though by all judgments
-its mean score is not below the baseline's. ``--complete`` instead removes a few judgments at random from TREC Deep
-Learning 2019 and counts the verdicts that are left.
+``python -m benchmarks.honesty.unjudged [--collections 8] [--pairs 60]`` takes one system after the other out of the
+pool: what it alone retrieved loses its judgment. The system is then checked beside others as a nightly build would do
+it, by a paired t-test at .05, and what the check says is compared with what it says of all judgments: on the reporting
+queries of MIREX 2011, and on made-up collections of text. A false alarm is a system that is said to be worse though by
+all judgments its mean score is not below the baseline's. ``--complete`` instead removes a few judgments at random from
+TREC Deep Learning 2019 and counts the verdicts that are left.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def summary(rows: list[dict[str, float | str]]) -> pl.DataFrame:
         part = frame.filter(pl.col(kind) == 1.0)
         n = part.height
         for rule in RULES:
-            fails, unsure = part[f"fails_{rule}"].mean() or 0.0, part[f"open_{rule}"].mean() or 0.0
-            error = (float(fails) * (1 - float(fails)) / max(n, 1)) ** 0.5
+            fails, unsure = (float(part[f"{end}_{rule}"].to_numpy().sum()) / max(n, 1) for end in ("fails", "open"))
+            error = (fails * (1 - fails) / max(n, 1)) ** 0.5
             lines.append({"systems": name, "n": n, "rule": rule, "fails": fails, "error": error, "open": unsure})
     return pl.DataFrame(lines)
 

@@ -90,7 +90,7 @@ class Scores(Display):
     unjudged_results: Unjudged | None = None
 
     def bounds(self, measure: str | Measure | None = None) -> Bounds | None:
-        """Return what unjudged documents could change by a measure, the first when omitted; None where all are known."""
+        """Return what unjudged documents could change by a measure; None where everything is known."""
         wanted = self.measures[0] if measure is None else parse_all([measure])[0]
         values = self.of(wanted)
         if self.unjudged_results is None:
@@ -158,13 +158,14 @@ class Scores(Display):
         )
 
     def means_with_bounds(self) -> pl.DataFrame:
-        """The rows of :meth:`means` with what unjudged documents could change.
+        """Return the rows of :meth:`means` with what unjudged documents could change.
 
         Returns
         -------
         polars.DataFrame
             ``unjudged`` is the share of a system's results that nobody judged, by rank weight, ``value_low`` and
-            ``value_high`` are bounds of its score whatever the gains of unjudged documents are; null where none are known.
+            ``value_high`` are bounds of its score whatever the gains of unjudged documents are; null where none are
+            known.
         """
         share, low, high = (np.zeros(self.mean_values.shape), *(self.mean_values.copy() for _ in range(2)))
         for place, measure in enumerate(self.measures):

@@ -7,6 +7,14 @@ from pathlib import Path
 import pytest
 from called import Cli, Files
 
+FIXED = ["system", "query", "measure", "value"]
+
+
+def judge_the_rest(files: Files) -> None:
+    """Judge what else the runs retrieved."""
+    with files.judgments.open("a") as file:
+        file.write("q2\ty\t0\nq3\ty\t0\nq3\tz\t0\n")
+
 
 def values(rows: list[dict[str, object]]) -> dict[tuple[object, ...], object]:
     return {(row["system"], row["query"], row["measure"]): row["value"] for row in rows}
@@ -15,7 +23,7 @@ def values(rows: list[dict[str, object]]) -> dict[tuple[object, ...], object]:
 def test_the_means_are_the_rows_called_all(cli: Cli, files: Files) -> None:
     said = cli("evaluate", files.runs, "--judgments", files.judgments, "-m", "AG@2", "-m", "rr")
     assert said.code == 0
-    assert [list(row) for row in said.rows] == [["system", "query", "measure", "value"]] * 6
+    assert [list(row) for row in said.rows] == [[*FIXED, "unjudged", "value_low", "value_high"]] * 6
     assert {row["query"] for row in said.rows} == {"all"}
     found = values(said.rows)
     assert list(found) == [
@@ -39,7 +47,7 @@ def test_queries_come_before_the_means(cli: Cli, files: Files) -> None:
 def test_csv_has_the_same_rows(cli: Cli, files: Files) -> None:
     common = ("evaluate", files.runs, "-j", files.judgments, "-m", "nDCG@3", "--per-query")
     rows, table = cli(*common).rows, cli(*common, "--format", "csv")
-    assert table.out.splitlines()[0] == "system,query,measure,value"
+    assert table.out.splitlines()[0] == "system,query,measure,value,unjudged,value_low,value_high"
     assert [float(row["value"]) for row in table.csv] == [row["value"] for row in rows]
 
 
@@ -149,6 +157,7 @@ def test_a_query_called_all_is_pointed_out(cli: Cli, files: Files) -> None:
 
 
 def test_the_table_has_the_best_system_on_top(cli: Cli, files: Files) -> None:
+    judge_the_rest(files)
     said = cli("evaluate", files.runs, "-j", files.judgments, "-m", "MR1", "-m", "nDCG@3", "--format", "table", "-q")
     lines = said.out.splitlines()
     assert lines[0].split() == ["system", "MR1", "↓", "nDCG@3"]
@@ -158,6 +167,7 @@ def test_the_table_has_the_best_system_on_top(cli: Cli, files: Files) -> None:
 
 
 def test_the_table_of_queries(cli: Cli, files: Files) -> None:
+    judge_the_rest(files)
     said = cli(
         "evaluate", files.runs, "-j", files.judgments, "-m", "RR", "-m", "P@1", "--per-query", "--format", "table"
     )

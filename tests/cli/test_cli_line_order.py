@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def lines() -> dict[str, list[str]]:
     rng = np.random.default_rng(SEED)
     answers = [
         f"{query},{a},{b},w{number % 3},{'ab'[int(rng.random() < 0.3)]},{1 + number % 3}"
-        for number, ((query, a, gain), (other, b, less)) in enumerate(zip(rows[:-1], rows[1:], strict=True))
+        for number, ((query, a, gain), (other, b, less)) in enumerate(pairwise(rows))
         if query == other and gain >= less
     ]
     return {

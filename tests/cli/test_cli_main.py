@@ -317,8 +317,8 @@ def test_an_interrupt_ends_with_130(files: Files) -> None:
 
 
 def test_a_terminal_gets_a_table_and_a_pipe_gets_jsonl(files: Files) -> None:
-    arguments = ("evaluate", files.runs, "-j", files.judgments, "-m", "RR", "-q")
-    assert in_terminal(80, *arguments).splitlines()[0].split() == ["system", "RR"]
+    arguments = ("evaluate", files.runs, "-j", files.judgments, "-m", "P@1", "-q")
+    assert in_terminal(80, *arguments).splitlines()[0].split() == ["system", "P@1"]
     assert earmark(*arguments).stdout.startswith("{")
     assert in_terminal(80, *arguments, "--format", "jsonl").startswith("{")
 

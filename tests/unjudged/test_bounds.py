@@ -83,7 +83,8 @@ def test_bounds_hold_for_every_way_to_judge(measure: str) -> None:
     for seed in range(6):
         runs, gains, unjudged = drawn_case(seed)
         bounds = scored(runs, gains, measure).bounds()
-        assert bounds is not None and bounds.are_known
+        assert bounds is not None
+        assert bounds.are_known
         ways = extremes(runs, gains, unjudged, measure)
         some_open += len(ways) > 1
         (low, high), (least, most) = (

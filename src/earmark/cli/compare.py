@@ -86,8 +86,7 @@ def compare(
     A difference that documents without a judgment could turn is no verdict: rows say so, and --fail-if-worse ends with
     exit code 2 and names the documents to judge.
 
-    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input or a check that unjudged documents could turn,
-    130 interrupted.
+    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
 
     Parameters
     ----------

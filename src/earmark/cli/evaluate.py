@@ -84,12 +84,13 @@ def evaluate(
 def score_rows(scores: Scores, *, per_query: bool) -> pl.DataFrame:
     """Return ``system``, ``query``, ``measure``, ``value``: every query if asked for, then the means as query "all".
 
-    Means have ``unjudged``, ``value_low`` and ``value_high`` too, see :meth:`Scores.means_with_bounds`.
+    By judgments, means have ``unjudged``, ``value_low`` and ``value_high`` too, see :meth:`Scores.means_with_bounds`.
     """
     import polars as pl
 
     columns = ["system", "query", "measure", "value"]
-    means = scores.means_with_bounds().with_columns(query=pl.lit("all"))
+    means = scores.means() if scores.unjudged_results is None else scores.means_with_bounds()
+    means = means.with_columns(query=pl.lit("all"))
     means = means.select(*columns, pl.exclude(columns))
     return pl.concat([scores.per_query().select(columns), means], how="diagonal") if per_query else means
 

@@ -65,8 +65,8 @@ def advise(context: typer.Context, scores: Scores, checks: Sequence[BaselineChec
     judge = command_line(context, name="next", only=_OF_FILES, measure=[str(check.measure)])
     rank = command_line(context, name="rank", only=_OF_FILES | {"baseline", "fail_if_worse", "margin"})
     return (
-        f"\njudge {counted(documents.height, 'document')} (query and document, the most important first: {first}{more}), "
-        f"for example by: {judge} -n {documents.height}"
+        f"\njudge {counted(documents.height, 'document')} (query and document, the most important first: {first}{more}"
+        f"), for example by: {judge} -n {documents.height}"
         f"\nor estimate what they are worth: {rank}"
         "\nor say what they may be: --unjudged alike or zero"
     )

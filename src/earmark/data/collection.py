@@ -1,9 +1,9 @@
 """Collection: what is being evaluated, with ids turned into consecutive integers once and for all.
 
 A collection holds the *items*, the (query, document) pairs that at least one system retrieved, sorted by query and then
-document, and who retrieved which of them at what rank as one sparse matrix of systems × items. Systems are sorted by name
-too, so that whatever is computed or drawn from a collection depends on what the files say and never on the order in which
-they say it.
+document, and who retrieved which of them at what rank as one sparse matrix of systems × items. Systems are sorted by
+name too, so that whatever is computed or drawn from a collection depends on what the files say and never on the order
+in which they say it.
 """
 
 from __future__ import annotations

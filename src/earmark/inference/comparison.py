@@ -67,8 +67,8 @@ class Comparison(Display):
         ``difference`` is a minus b in the measure's own units, ``low`` and ``high`` its interval, and effect sizes
         speak for a. ``difference_low`` and ``difference_high`` bound it whatever unjudged documents are, of which
         ``unjudged_a`` and ``unjudged_b`` are the shares by rank weight; with ``undecided_by_unjudged`` the test finds a
-        difference that they could turn, so that it is not called significant. By the test friedman-tukey the ranking is by mean ranks, so that a difference of mean scores may
-        speak for b.
+        difference that they could turn, so that it is not called significant. By the test friedman-tukey the ranking
+        is by mean ranks, so that a difference of mean scores may speak for b.
         """
         tests, names = self.tests, np.array(self.systems, dtype=object)
         ahead = tests.place[tests.a] < tests.place[tests.b]

@@ -1,8 +1,8 @@
 r"""How far probabilities may be off because they rest on draws: what another seed, or other names, would change.
 
-A p-value from n resamples has the standard error :math:`\sqrt{p (1 - p) / n}`, times what an adjustment multiplies it by.
-A confidence :math:`\Phi(|m| / s)` of a mean m and a standard deviation s that are estimated from draws has, with their
-standard errors :math:`e_m` and :math:`e_{s^2}`, to first order that of
+A p-value from n resamples has the standard error :math:`\sqrt{p (1 - p) / n}`, times what an adjustment multiplies it
+by. A confidence :math:`\Phi(|m| / s)` of a mean m and a standard deviation s that are estimated from draws has, with
+their standard errors :math:`e_m` and :math:`e_{s^2}`, to first order that of
 
 .. math:: \varphi(z) \sqrt{(e_m / s)^2 + (z\, e_{s^2} / 2 s^2)^2}, \qquad z = |m| / s.
 
@@ -52,6 +52,6 @@ def say_p_value_error(tests: Sequence[PairwiseTests]) -> list[str]:
     if error <= NOTICEABLE_ERROR:
         return []
     return [
-        f"p-values are drawn, from {worst.draws:,} resamples: their Monte Carlo standard error, after the adjustment, is "
-        f"up to {error:.3f}; more --resamples make it smaller"
+        f"p-values are drawn, from {worst.draws:,} resamples: their Monte Carlo standard error, after the adjustment, "
+        f"is up to {error:.3f}; more --resamples make it smaller"
     ]

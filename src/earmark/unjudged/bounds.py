@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,8 +81,8 @@ class Bounds:
         """
         return np.asarray(self.values + self.worth_of_judged[:, None] * (self.scores[1] - self.values))
 
-    def documents(self, systems: Ints) -> pl.DataFrame:
-        """Return what nobody judged in the lists of some systems: ``query``, ``document``, those of most weight first."""
+    def documents(self, systems: Sequence[int]) -> pl.DataFrame:
+        """Return ``query`` and ``document`` of what nobody judged in lists of some systems, most weight first."""
         results = np.flatnonzero(self._within & np.isin(self.unjudged.system, systems))
         frame = pl.DataFrame(
             {

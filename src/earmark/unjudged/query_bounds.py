@@ -1,7 +1,7 @@
 """The greatest difference of two lists of one query, whatever its unjudged documents are: pure functions on arrays.
 
-Arrays have one row per pair of lists and one column per unjudged document of the query. The least difference is minus the
-greatest of the pair turned round, and a bound of a single score is that of its difference to an empty list.
+Arrays have one row per pair of lists and one column per unjudged document of the query. The least difference is minus
+the greatest of the pair turned round, and a bound of a single score is that of its difference to an empty list.
 """
 
 from __future__ import annotations
