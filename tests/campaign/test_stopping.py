@@ -405,7 +405,10 @@ def test_the_confidence_from_which_a_pair_is_decided():
     assert {text: parse_stop(text).pair_confidence for text in asked} == asked
 
 
-ALL_FORMS = r"\(?there are mean:0.95, min:0.95, decided:0.9, top:1, width:0.05, budget:500, none\)?"
+ALL_FORMS = (
+    r"\(?there are baseline:NAME:0.95, best:0.95, order:0.95, mean:0.95, min:0.95, decided:0.9, top:1, width:0.05, "
+    r"budget:500, none\)?"
+)
 
 
 @pytest.mark.parametrize(
@@ -450,7 +453,8 @@ def test_rules_that_make_no_sense(text, message):
 
 @pytest.mark.parametrize("rule", ["width:0.05", "budget:500", "none"])
 def test_rules_without_a_margin(rule):
-    message = f"a margin means nothing to the stop rule {rule}: it is for mean, min, decided, top"
+    takers = "baseline, best, order, mean, min, decided, top"
+    message = f"a margin means nothing to the stop rule {rule}: it is for {takers}"
     with pytest.raises(ParameterError, match=message):
         parse_stop(rule, margin=0.01)
 
