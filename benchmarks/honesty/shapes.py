@@ -19,7 +19,7 @@ from benchmarks.helping import Helpers
 from benchmarks.honesty.everywhere import METHODS, SHARES, look_at, markdown, misses, table
 from benchmarks.honesty.text import text_collection
 from earmark.beliefs.beliefs import item_gains
-from earmark.data.arrays import Floats
+from earmark.data.arrays import Floats, Ints
 from earmark.data.collection import Collection
 from earmark.data.runs import Runs, build_runs
 from earmark.data.scales import BINARY, parse_scale
@@ -27,6 +27,7 @@ from earmark.predictors.base import Setting
 
 _BROKEN_SHARE = 0.9
 _RELEVANT = 2
+_RARE = 0.03
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Shape:
     copies: str = ""
     broken: bool = False
     binary: bool = False
+    rare: bool = False
     measures: tuple[str, ...] = ()
     policies: tuple[str, ...] = ("default",)
 
@@ -49,7 +51,7 @@ SHAPES = {
     ),
     "other policies": Shape(measures=("AG@10", "nDCG@10"), policies=("random", "proportional")),
     "binary": Shape(binary=True, measures=("P@10", "AP@10", "RR@10")),
-    "2 systems": Shape(systems=2),
+    "rare relevance": Shape(binary=True, rare=True, measures=("P@10",)),
     "100 systems": Shape(systems=100, queries=20),
     "5 queries": Shape(queries=5),
     "depth 1": Shape(depth=1, queries=60),
@@ -71,7 +73,19 @@ def make_collection(shape: Shape, rng: np.random.Generator) -> tuple[Setting, Fl
     scale = BINARY if shape.binary else parse_scale("0..3")
     setting = Setting(Collection.from_runs(_runs_of(frame), depth=shape.depth), scale)
     gains = np.maximum(item_gains(setting.collection, judgments), 0.0)
+    if shape.rare:
+        return setting, _few_relevant(gains, setting.collection.item_query, rng)
     return setting, (gains >= _RELEVANT).astype(np.float64) if shape.binary else gains
+
+
+def _few_relevant(gains: Floats, query: Ints, rng: np.random.Generator) -> Floats:
+    """Call about 3% of the items relevant: the best of one query after the other, in an order that is drawn."""
+    relevant = np.zeros(gains.size)
+    for chosen in rng.permutation(int(query.max()) + 1):
+        if relevant.mean() >= _RARE:
+            break
+        relevant[(query == chosen) & (gains > _RELEVANT)] = 1.0
+    return relevant
 
 
 def _copied(frame: pl.DataFrame, *, near: bool, rng: np.random.Generator) -> pl.DataFrame:

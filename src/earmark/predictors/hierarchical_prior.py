@@ -44,7 +44,7 @@ COARSENESS = {"many": 1.0, "few": 2.0, "binary": 2.5}
 
 SPREADS = {"noise": 0.4, "system": 0.8, "system slope": 0.8}
 USUAL_SPREAD = 0.7
-GROWTH = {"system": 0.4, "system in query": 0.4, "system slope": 0.6}
+GROWTH = {"system": 0.4, "system in query": 0.5, "system slope": 0.8}
 """How fast variances of systems' effects grow as there are fewer systems than 8, of which nothing else is known."""
 _MANY_SYSTEMS = 8
 _RIDGE = 3.0
