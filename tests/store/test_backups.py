@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from earmark.store.links import invite
 from earmark.store.migrate import current_version, run
 from earmark.store.people import known_people
 from earmark.store.schema import VERSION
+from earmark.store.settings import NAME
 from earmark.store.stored import StoredCampaign
 
 
@@ -28,6 +31,15 @@ def folder(tmp_path: Path, empty_url: str) -> Iterator[CampaignFolder]:
         answer(made, 9)
         invite(made.store, ["Ann Lee"])
         yield made
+
+
+@pytest.fixture
+def backup(tmp_path: Path) -> Path:
+    """A backup of a campaign in a SQLite database."""
+    with make_folder(tmp_path / "home", judging={"scale": "broad"}) as made:
+        answer(made, 3)
+        backups.backup(made, tmp_path / "b.zip")
+    return tmp_path / "b.zip"
 
 
 def answer(folder: CampaignFolder, count: int, assessor: str = "bob") -> None:
@@ -78,32 +90,140 @@ def _damaged(path: Path, change: Callable[[str, bytes], bytes]) -> Path:
     return target
 
 
-@pytest.mark.parametrize("how", ["rows", "log", "cut", "text", "path", "newer"])
-def test_a_damaged_backup_is_refused(folder: CampaignFolder, tmp_path: Path, how: str) -> None:
-    path = tmp_path / "b.zip"
-    backups.backup(folder, path)
-    if how == "cut":
-        path.write_bytes(path.read_bytes()[:-200])
-    elif how == "text":
-        path.write_text("no backup")
-    elif how == "path":
-        with zipfile.ZipFile(path, "a") as archive:
-            archive.writestr("folder/../../evil", "x")
-    else:
+def test_a_backup_lists_every_file_with_its_size_and_hash(folder: CampaignFolder, tmp_path: Path) -> None:
+    backups.backup(folder, tmp_path / "b.zip")
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        listed = json.loads(archive.read(backups.CONTENTS))["files"]
+        assert set(listed) == set(archive.namelist()) - {backups.CONTENTS}
+        for name, about in listed.items():
+            data = archive.read(name)
+            assert about == {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
-        def change(name: str, data: bytes) -> bytes:
-            if how == "rows" and name.endswith("questions.jsonl"):
-                return b"\n".join(data.split(b"\n")[1:])
-            if how == "log" and name.endswith("events.jsonl"):
-                return data.replace(b'"gain": 1.0', b'"gain": 2.0', 1)
-            return data.replace(b'"format": 1', b'"format": 9') if how == "newer" else data
 
-        path = _damaged(path, change)
-    with pytest.raises(InputError):
-        backups.restore(path, tmp_path / "again")
-    assert not (tmp_path / "again").exists()
-    assert not (tmp_path / "evil").exists()
-    assert not (tmp_path.parent / "evil").exists()
+def of_today(contents: bytes) -> bytes:
+    """Return the list of a backup as earlier versions wrote it."""
+    told = json.loads(contents)
+    del told["files"]
+    return json.dumps(told).encode()
+
+
+def test_a_backup_of_an_earlier_version_is_restored(folder: CampaignFolder, tmp_path: Path) -> None:
+    saved = backups.backup(folder, tmp_path / "b.zip")
+    old = _damaged(tmp_path / "b.zip", lambda name, data: of_today(data) if name == backups.CONTENTS else data)
+    assert backups.restore(old, tmp_path / "again") == saved
+
+
+def listed(**changed: Any) -> Callable[[str, bytes], bytes]:
+    """Return a change of the list of a backup."""
+
+    def change(name: str, data: bytes) -> bytes:
+        told = json.loads(data) if name == backups.CONTENTS else {}
+        return json.dumps(told | changed).encode() if told else data
+
+    return change
+
+
+def in_table(table: str, change: Callable[[list[bytes]], list[bytes]], *, old: bool) -> Callable[[str, bytes], bytes]:
+    """Return a change of the lines of a table, in a backup that lists hashes or in an older one."""
+
+    def changed(name: str, data: bytes) -> bytes:
+        if name == f"tables/earmark_{table}.jsonl":
+            return b"".join(line + b"\n" for line in change(data.splitlines()))
+        return of_today(data) if old and name == backups.CONTENTS else data
+
+    return changed
+
+
+def first(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[list[bytes]], list[bytes]]:
+    return lambda lines: [json.dumps(change(json.loads(lines[0]))).encode(), *lines[1:]]
+
+
+DAMAGES: dict[str, tuple[Callable[[str, bytes], bytes], str]] = {
+    "newer format": (listed(format=9), "install a newer earmark"),
+    "newer version": (listed(version="0999"), "install that or a newer one"),
+    "no version": (listed(version="x"), "got version x"),
+    "no text as version": (listed(version=["0004"]), "got version"),
+    "rows of another form": (listed(rows=[1]), "of another form"),
+    "files of another form": (listed(files={"a": 1}), "of another form"),
+    "a file that is missing": (listed(files={"folder/x": {}}), "does not list|no 'folder/x'"),
+    "hash": (in_table("events", lambda lines: lines[::-1], old=False), "damaged 'tables/earmark_events.jsonl'"),
+    "size": (in_table("events", lambda lines: lines[1:], old=False), "damaged 'tables/earmark_events.jsonl'"),
+    "rows": (in_table("questions", lambda lines: lines[1:], old=True), "other rows or another log"),
+    "log": (in_table("events", first(lambda row: row | {"text": "x"}), old=True), "other rows or another log"),
+    "no line of JSON": (in_table("events", lambda lines: [b"{", *lines[1:]], old=True), "damaged row 1"),
+    "no row": (in_table("events", lambda lines: [b"3", *lines[1:]], old=True), "damaged row 1"),
+    "a column more": (in_table("events", first(lambda row: row | {"x": 1}), old=True), "damaged row 1"),
+    "text for a number": (
+        in_table("events", first(lambda row: row | {"time": "x"}), old=True),
+        "damaged time in row 1",
+    ),
+    "nothing": (in_table("events", first(lambda row: row | {"kind": None}), old=True), "damaged kind in row 1"),
+    "too large": (in_table("events", first(lambda row: row | {"time": 1 << 64}), old=True), "damaged time in row 1"),
+    "half a character": (
+        in_table("events", first(lambda row: row | {"text": "\ud800"}), old=True),
+        "damaged text in row 1",
+    ),
+    "not a number": (in_table("events", first(lambda row: row | {"gain": float("nan")}), old=True), "damaged gain"),
+    "another campaign": (in_table("events", first(lambda row: row | {"campaign": 99}), old=True), "do not go together"),
+    "the same row twice": (in_table("events", lambda lines: [lines[0], *lines], old=True), "do not go together"),
+    "no event": (in_table("events", first(lambda row: row | {"kind": "x"}), old=True), "as kind of an event"),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+def test_a_damaged_backup_is_refused_and_nothing_is_made(backup: Path, tmp_path: Path, how: str) -> None:
+    change, said = DAMAGES[how]
+    with pytest.raises(InputError, match=said) as caught:
+        backups.restore(_damaged(backup, change), tmp_path / "again")
+    assert ".draft" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.zip", "damaged.zip", "home"]
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("name", ["folder/zeros", "folder/../../evil", "folder/inputs/x/y", "tables/x.jsonl", "x"])
+def test_a_file_that_a_backup_does_not_list_is_refused(backup: Path, tmp_path: Path, name: str, old: bool) -> None:
+    target = _damaged(backup, lambda name, data: of_today(data) if old and name == backups.CONTENTS else data)
+    with zipfile.ZipFile(target, "a") as archive:
+        archive.writestr(name, bytes(1000))
+    with pytest.raises(InputError, match="that it does not list"):
+        backups.restore(target, tmp_path / "again")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.zip", "damaged.zip", "home"]
+
+
+def test_what_is_no_backup_is_refused(backup: Path, tmp_path: Path) -> None:
+    whole = backup.read_bytes()
+    with zipfile.ZipFile(backup, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr(f"folder/{NAME}", "another one")
+    with pytest.raises(InputError, match=f"two files 'folder/{NAME}'"):
+        backups.restore(backup, tmp_path / "again")
+    for data in (whole[:-200], b"no backup"):
+        backup.write_bytes(data)
+        with pytest.raises(InputError, match="a backup that earmark wrote"):
+            backups.restore(backup, tmp_path / "again")
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_inputs_in_the_folder_are_part_of_a_backup_and_those_outside_are_not(tmp_path: Path, inside: bool) -> None:
+    with make_folder(tmp_path / "home", judging={"scale": "broad"}) as made:
+        path = made.path / NAME
+    place = path.parent / "more" / "metadata.csv" if inside else tmp_path / "metadata.csv"
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes((path.parent / "inputs" / "metadata.csv").read_bytes())
+    name = "more/metadata.csv" if inside else str(place)
+    path.write_text(path.read_text().replace("inputs/metadata.csv", name))
+    with CampaignFolder.open(path.parent) as changed:
+        assert [file.file for file in backups.inputs_elsewhere(changed.settings)] == ([] if inside else [name])
+        backups.backup(changed, tmp_path / "b.zip")
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        assert {one for one in archive.namelist() if one.startswith("folder/")} == {
+            f"folder/{NAME}",
+            "folder/inputs/runs.tsv",
+            "folder/inputs/metadata.csv",
+            *(["folder/more/metadata.csv"] if inside else []),
+        }
+    backups.restore(tmp_path / "b.zip", tmp_path / "again")
+    with CampaignFolder.open(tmp_path / "again") as again:
+        assert StoredCampaign.read(again).problem.collection.n_items
 
 
 def test_old_tables_are_backed_up_before_they_change(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ def backup(folder: CampaignPath, output: Annotated[Path, option("FILE", "-o")], 
     """Write a whole campaign to one file: settings, inputs, answers and people.
 
     Assessors may go on meanwhile; the file contains the campaign as it was at one moment. Sounds and pictures are not
-    in it, only the list of them with their hashes. The file holds names: keep it as safe as the campaign.
+    in it, only the list of them with their hashes, nor are inputs outside the folder ('earmark init --reference'). The
+    file holds names: keep it as safe as the campaign.
 
     Parameters
     ----------
@@ -34,8 +35,11 @@ def backup(folder: CampaignPath, output: Annotated[Path, option("FILE", "-o")], 
     """
     with opened(folder, out) as campaign:
         from earmark.store.backups import backup as write
+        from earmark.store.backups import inputs_elsewhere
 
         copied = write(campaign, output)
+        for file in inputs_elsewhere(campaign.settings):
+            out.note(f"not in the backup, because it is outside the folder: {file.file}")
         print_row(out, {"file": str(output), **_row(copied)}, f"{output}: {_in_words(copied)}")
 
 
@@ -46,6 +50,9 @@ def restore(
     store: Annotated[str | None, option("URL")] = None,
 ) -> None:
     """Make a campaign's folder from a backup; the copy is compared with what the backup should hold.
+
+    A backup lists its files with sizes and hashes. Where anything differs, or the backup is of a newer version, nothing
+    is made. Backups of earlier versions can be restored too.
 
     Parameters
     ----------
@@ -62,9 +69,19 @@ def restore(
     earmark restore study.zip study --store postgresql://earmark@server/campaigns
     """
     require_store()
+    from earmark.store.backups import inputs_elsewhere
     from earmark.store.backups import restore as make
+    from earmark.store.inputs import find_file, hash_file
+    from earmark.store.settings import NAME, Settings
 
     copied = make(file, folder, store=store_address(store, folder))
+    for input in inputs_elsewhere(Settings.read(folder / NAME)):
+        path = find_file(folder, input)
+        what = None if path.is_file() else "is not there"
+        if what is None and input.sha256 and hash_file(path) != input.sha256:
+            what = "is another file there"
+        if what is not None:
+            out.note(f"bring {input.file} back before you go on: it was outside the folder and {what}")
     if (folder / "media" / "manifest.json").is_file():
         out.note(f"sounds and pictures are not part of a backup: prepare them again with 'earmark media {folder}'")
     print_row(out, {"campaign": str(folder), **_row(copied)}, f"{folder}: {_in_words(copied)}")

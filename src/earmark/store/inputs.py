@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from earmark.campaign.files import KnownFiles
@@ -160,6 +160,12 @@ def _numbered(name: str, number: int) -> str:
 def find_file(folder: AnyPath, file: InputFile) -> Path:
     """Return where a file is."""
     return Path(folder) / file.file
+
+
+def is_inside(file: InputFile) -> bool:
+    """Tell whether a file goes with the campaign's folder: its path is relative to it and does not lead out of it."""
+    path = PurePosixPath(file.file)
+    return not path.is_absolute() and not Path(file.file).is_absolute() and ".." not in path.parts
 
 
 def fill_hashes(folder: AnyPath, settings: Settings) -> Settings:

@@ -33,6 +33,13 @@ def current_version(database: Database) -> str | None:
     return database.read(look)
 
 
+def known_versions() -> frozenset[str]:
+    """Return all versions that tables had so far."""
+    from alembic.script import ScriptDirectory
+
+    return frozenset(found.revision for found in ScriptDirectory.from_config(configuration()).walk_revisions())
+
+
 def migrate(database: Database, backup: Callable[[str], Any] | None = None, *, to: str = VERSION) -> bool:
     """Bring a store to a version; returns whether anything had to be done.
 
