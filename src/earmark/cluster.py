@@ -18,8 +18,6 @@ CONNECTING = 10.0
 """For how many seconds the scheduler of a cluster is waited for."""
 JOINING = 10.0
 """For how many seconds the first worker is waited for."""
-DESERTED = 60.0
-"""For how many seconds work waits that all workers have left."""
 
 Compute = Callable[[Callable[..., Any], Any, Sequence[Any]], Generator[Any, None, None]]
 """Given a function, what all its calls share and an argument for each call, yields what they return, in order."""
@@ -53,7 +51,7 @@ def connected(address: str, forget: Callable[[], None]) -> Iterator[Compute]:
         # Dask would compute equal calls once, and remember them for others.
         futures = deque(client.submit(call, everywhere, one, pure=False) for one in arguments)
         while futures:
-            yield _wait(client, futures.popleft(), address)
+            yield futures.popleft().result()
 
     try:
         _check_workers(client, address)
@@ -69,28 +67,6 @@ def connected(address: str, forget: Callable[[], None]) -> Iterator[Compute]:
         client.close(timeout=2)
 
 
-def _wait(client: Any, future: Any, address: str) -> Any:
-    """Return a result; a cluster that has no workers for long will never have it."""
-    while True:
-        try:
-            return future.result(timeout=DESERTED)
-        except TimeoutError:
-            # The work itself may have run out of some time.
-            if future.done():
-                raise
-        if not client.scheduler_info()["workers"] and not _joins(client, DESERTED):
-            raise ClusterError(f"the cluster {address} has lost all its workers ({_START})")
-
-
-def _joins(client: Any, seconds: float) -> bool:
-    """Tell whether there is a worker, or will be one soon."""
-    try:
-        client.wait_for_workers(1, timeout=seconds)
-    except TimeoutError:
-        return False
-    return True
-
-
 def _connect(distributed: Any, address: str) -> Any:
     if not address.strip():
         raise ClusterError(f"expected the address of a Dask scheduler, tcp://host:port, got {address!r}")
@@ -103,8 +79,10 @@ def _connect(distributed: Any, address: str) -> Any:
 
 def _check_workers(client: Any, address: str) -> None:
     """Refuse workers that could not do the work as it is done here: a call that they cannot load would end them."""
-    if not _joins(client, JOINING):
-        raise ClusterError(f"the cluster {address} has no workers ({_START})")
+    try:
+        client.wait_for_workers(1, timeout=JOINING)
+    except TimeoutError:
+        raise ClusterError(f"the cluster {address} has no workers ({_START})") from None
     found = client.get_versions()
     ours = _python(found["client"])
     for worker, theirs in found["workers"].items():

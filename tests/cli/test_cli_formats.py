@@ -98,3 +98,14 @@ def test_lists_of_a_matrix_are_whole_unless_cut(cli: Cli, files: Files) -> None:
     common = ("runs", "from-matrix", matrix, "--ids", ids, "--kind", "distance", "-q")
     assert len(cli(*common).rows) == 12
     assert len(cli(*common, "-k", 2).rows) == 8
+
+
+def test_which_of_two_columns_counts_is_a_note(cli: Cli, files: Files) -> None:
+    run = files.folder / "frame.csv"
+    run.write_text("qid,query,docid,docno,score\nq1,slow piano,7,a,2\nq1,slow piano,3,x,1\n")
+    said = cli("evaluate", run, "-j", files.judgments, "-m", "P@1", "--format", "csv")
+    assert said.code == 0
+    assert f"note: {run}: column 'qid' is taken as the query, 'query' not read\n" in said.err
+    assert f"note: {run}: column 'docno' is taken as the document, 'docid' not read\n" in said.err
+    quiet = cli("evaluate", run, "-j", files.judgments, "-m", "P@1", "--format", "csv", "--quiet")
+    assert (quiet.out, quiet.err) == (said.out, "")

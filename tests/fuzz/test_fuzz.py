@@ -26,6 +26,9 @@ from earmark.measures import parse_all
 from fuzz import __main__ as program
 from fuzz import session
 
+# Inputs have a limit of their own, for which they use the alarm.
+pytestmark = pytest.mark.timeout(method="thread")
+
 INPUTS = 800
 Main = Callable[[Sequence[str]], int]
 
