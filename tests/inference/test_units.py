@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import linalg, special, stats
+from statsmodels.regression.linear_model import OLS
 
 from earmark.errors import ParameterError
 from earmark.inference.effect_sizes import standard_deviation
@@ -61,10 +62,9 @@ def test_variance_and_degrees_of_freedom_are_those_of_the_definition(n_units: in
 
 def test_units_of_equal_size_have_the_cluster_robust_variance_of_statsmodels() -> None:
     """There the correction CR2 is the factor G / (G - 1), which statsmodels knows."""
-    api = pytest.importorskip("statsmodels.api")
     number = np.random.default_rng(2).permutation(np.repeat(np.arange(9), 5))
     values = np.random.default_rng(3).normal(size=45) + 0.2 * number
-    fit = api.OLS(values, np.ones(45)).fit(cov_type="cluster", cov_kwds={"groups": number})
+    fit = OLS(values, np.ones(45)).fit(cov_type="cluster", cov_kwds={"groups": number})
     units = Units(np.unique(number, return_inverse=True)[1])
     assert spread(values[None], units)[0] / 3 == pytest.approx(fit.bse[0])
     assert units.df == pytest.approx(8)

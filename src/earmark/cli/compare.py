@@ -104,10 +104,10 @@ def compare(
         that they need it.
     unit
         Which queries are not independent of each other: a file with two columns, query and unit (such as its user), a
-        column of --metadata, or query where all are independent. Tests and intervals are by unit, means over queries.
+        column of the metadata, or query where all are independent. Tests and intervals are by unit, means over queries.
         When omitted, works with --cliques and queries otherwise.
     metadata
-        A table about documents, for --unit where queries are documents.
+        Metadata, for units of queries that are documents: a table whose header names the columns document and so on.
     margin
         By how much a system may be worse than the baseline: a difference of scores that does not matter.
     unjudged

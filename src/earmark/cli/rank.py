@@ -104,7 +104,6 @@ def rank(
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --inference design
     earmark rank runs.tsv -j drawn.tsv -m AG@5 --inference design --sample uniform
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --anytime
-    earmark rank runs.tsv -j judgments.tsv -m AG@5 --target population --unit users.tsv
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --baseline released --fail-if-worse --margin 0.02
     earmark rank runs.tsv -j judgments.tsv -m AG@5 --by 0.3
     earmark rank runs/*.parquet -m AG@10 --pairs top:20
