@@ -114,7 +114,7 @@ class BaselineCheck(Display):
         return "; ".join(parts) or f"no system is shown to be {tail}"
 
     def row(self) -> dict[str, Any]:
-        """Return ``kind``, baseline, measure, margin, alpha, the systems ``failed`` and ``undecided``, and ``passed``."""
+        """Return ``kind``, baseline, measure, margin, alpha, systems ``failed`` and ``undecided``, and ``passed``."""
         return {
             "kind": "check",
             "baseline": self.baseline,
