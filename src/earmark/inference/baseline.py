@@ -139,7 +139,7 @@ class BaselineCheck(Display):
         )
 
     def row(self) -> dict[str, Any]:
-        """Return ``kind``, baseline, measure, margin, alpha, the systems ``failed`` and ``undecided``, and ``passed``."""
+        """Return ``kind``, baseline, measure, margin, alpha, systems ``failed`` and ``undecided``, and ``passed``."""
         return {
             "kind": "check",
             "baseline": self.baseline,

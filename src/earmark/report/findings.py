@@ -21,6 +21,7 @@ from earmark.inference.confidence import Ranking
 from earmark.report.assessors import Agreement, assessor_agreement, assessor_table
 from earmark.report.calibration import Calibration, calibrate
 from earmark.report.changes import Changes, changes_of
+from earmark.report.unjudged_note import unjudged_note
 
 
 class Figure(NamedTuple):
@@ -163,7 +164,7 @@ def gather_findings(
         problem.model.name,
         str(problem.scale),
         problem.measure.is_linear,
-        tuple(dict.fromkeys([*notes, *statements.notes(campaign)])),
+        tuple(dict.fromkeys([*notes, *statements.notes(campaign), *unjudged_note(campaign)])),
         campaign.audit if audited else None,
         None if judgments is None else assessor_agreement(judgments, seed=problem.seed),
         reproduction or Reproduction(),
