@@ -47,6 +47,8 @@ METHODS = {
     "ordinal, mtc": ("ordinal", "mtc", 20),
     "ordinal, random": ("ordinal", "random", 20),
     "published MTC": ("mtc-judge", "mtc", 20),
+    "mtc-output, mtc": ("mtc-output", "mtc", 20),
+    "uniform, mtc": ("uniform", "mtc", 20),
 }
 _SYSTEMS, _QUERIES, _SAMPLES = 8, 30, 400
 _AVERAGED = ("coverage_pairs", "coverage_systems", "confidence", "accuracy", "half_width")

@@ -65,9 +65,9 @@ def rank(
 
     Where a premise of the verdict fails, nothing is called decided or sure, and the summary names it (withheld): too
     few judgments beside what is expected of any such systems, a predictor that takes errors as independent, or
-    judgments of items that were chosen because they are good.
+    judgments of items that were chosen because they are good. A check then ends with exit code 2.
 
-    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input or no verdict to check, 130 interrupted.
+    Exit codes: 0 fine, 1 the check --fail-if-worse failed, 2 bad input, 130 interrupted.
 
     Parameters
     ----------

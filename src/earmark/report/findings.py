@@ -168,7 +168,7 @@ def gather_findings(
         campaign.audit if audited else None,
         None if judgments is None else assessor_agreement(judgments, seed=problem.seed),
         reproduction or Reproduction(),
-        campaign.forecast() if forecast and campaign.ranking.withheld is None else None,
+        campaign.forecast() if forecast else None,
         calibrate(campaign),
         None if judgments is None else assessor_table(judgments),
         tuple(figures),
