@@ -64,7 +64,7 @@ def test_the_readme_says_what_the_demo_says(shown: Said) -> None:
     judged, items = re.search(r"stopped after (\d+) of (\d+) judgments", shown.out).groups()
     decided, wrong = re.search(r"Of (\d+) pairs that it calls decided, (\w+) ", shown.out).groups()
     more = re.search(r"told apart yet \((\d+ to \d+ more judgments)\)", shown.out)[1]
-    assert "A range of judgments starts where a decision is as likely as not" in " ".join(shown.out.split())
+    assert "A range of judgments counts all that the campaign asks for" in " ".join(shown.out.split())
     words = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())
     assert wrong == "none"
     for fact in (f"{judged} of {items} judgments", f"{decided} of 15 pairs of systems", "none of them wrongly", more):

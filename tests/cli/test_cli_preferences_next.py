@@ -170,7 +170,7 @@ def test_a_simulated_campaign(cli: Cli, recorded: tuple[Path, Path]) -> None:
     assert stop["accuracy"] == 1.0
     assert "72 candidate pairs with 6 answers each" in said.err
     shown = cli("preferences", "simulate", runs, "--preferences", answers, "--batch", 10, "--format", "table").out
-    assert "policy adaptive, stop mean:0.95" in shown
+    assert "policy adaptive, stop best:0.95:0.02" in shown
     assert "1 campaign stopped after" in shown
 
 

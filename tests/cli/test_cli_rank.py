@@ -807,3 +807,26 @@ def test_confidences_that_are_drawn_say_how_exact_they_are(cli: Cli, files: File
     assert "Monte Carlo" not in many.err
     exact = cli("rank", files.runs, "-m", "AG@3", "--predictor", "uniform", "--samples", 50)
     assert "Monte Carlo" not in exact.err
+
+
+def test_next_lists_what_decides_one_pair(cli, tmp_path):
+    import numpy as np
+
+    import earmark
+
+    made = earmark.synthetic_collection(np.random.default_rng(0), systems=3, queries=10, documents=80)
+    runs = tmp_path / "runs.tsv"
+    made.runs.to_polars().select("system", "query", "document").write_csv(runs, separator="\t", include_header=False)
+    a, b = made.runs.systems[:2]
+    said = cli("next", runs, "--scale", "fine", "-m", "AG@5", "-n", 5, "--for", a, b)
+    assert said.code == 0
+    assert f"{a} and {b}, if only such items are judged: " in said.err
+    assert "more judgments" in said.err
+    # Items that both systems rank alike tell nothing about the two.
+    ranks = made.runs.to_polars().filter(made.runs.to_polars()["system"].is_in([a, b]))
+    for row in said.rows:
+        about = ranks.filter((ranks["query"] == row["query"]) & (ranks["document"] == row["document"]))
+        assert 1 <= about["system"].n_unique() <= 2
+    refused = cli("next", runs, "--scale", "fine", "--for", a, "nobody")
+    assert refused.code == 2
+    assert "there is no system 'nobody'" in refused.err

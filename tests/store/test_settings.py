@@ -170,13 +170,15 @@ def test_defaults_are_those_of_the_command_line():
     import inspect
 
     from earmark.campaign.problem import Problem
+    from earmark.campaign.stopping import stop_rule
     from earmark.cli import campaign_options, options
 
     estimates, build = Estimates(), inspect.signature(Problem.build).parameters
-    for name in ("predictor", "policy", "stop", "margin"):
+    for name in ("predictor", "policy"):
         assert getattr(estimates, name) == build[name].default
     stopping, estimating = campaign_options.Stopping(), campaign_options.Estimating()
-    assert (estimates.stop, estimates.margin) == (stopping.stop, stopping.margin)
+    assert {"stop": estimates.stop, "margin": estimates.margin} == stopping.settings()
+    assert stopping.rule == stop_rule(build["stop"].default, goal=build["goal"].default, margin=build["margin"].default)
     assert (estimates.level, estimates.samples) == (estimating.level, estimating.samples)
     concluding = campaign_options.Concluding()
     for name in ("inference", "target", "anytime", "whole_queries"):
@@ -602,7 +604,7 @@ def test_differences_in_the_order_of_the_file():
     assert Settings.differences(small(), changed) == [
         Difference("name", "A study", "Other"),
         Difference("inputs.metadata", None, {"file": "m.csv", "sha256": HASH}),
-        Difference("estimates.stop", "mean:0.95", "min:0.9"),
+        Difference("estimates.stop", "best:0.95:0.02", "min:0.9"),
     ]
 
 

@@ -71,6 +71,24 @@ def test_the_stop_rule_stops_the_campaign(folder: CampaignFolder) -> None:
     assert worker.folder.desk.take("bob").reason == "stopped"
 
 
+@pytest.mark.parametrize("when", ["ask", "stop"])
+def test_reaching_the_rule_sends_nobody_away_unless_that_was_said(tmp_path: Path, when: str) -> None:
+    how = {"stop": "mean:0.3", "when_reached": when}
+    with make_folder(tmp_path / "home", judging={"scale": "broad"}, estimates=how) as folder:
+        worker = Worker(folder)
+        worker.look()
+        assert folder.store.row["state"] == "open", "ten answers ago there was nothing to look at"
+        answer(folder, 11)
+        worker.look()
+        stored = StoredCampaign.read(folder)
+        assert stored.decision.stop
+        assert status_of(stored)["reason"] == stored.decision.reason
+        gone = folder.desk.take("bob").reason
+        assert (folder.store.row["state"], gone) == (("stopped", "stopped") if when == "stop" else ("open", ""))
+        # Whoever reads the campaign again comes to the same decision, to the bit.
+        assert StoredCampaign.read(folder).decision == stored.decision
+
+
 def test_a_document_that_left_is_followed(folder: CampaignFolder) -> None:
     worker = Worker(folder)
     worker.look()

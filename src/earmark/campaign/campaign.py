@@ -268,6 +268,9 @@ class Campaign(Display):
 
     def _before(self) -> StopDecision | None:
         """Return what the stop rule said at the look before; None where nothing tells the order of the answers."""
+        answers = self.log.answers
+        if answers.height < LOOKS_APART and answers["known"].all():
+            return StopDecision(False, "there was no look before")
         log = self.log.without_last(LOOKS_APART)
         return None if log is None else Campaign(self.problem, log).at_this_look
 

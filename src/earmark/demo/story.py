@@ -26,7 +26,7 @@ from earmark.report import Figure, Findings, Reproduction, gather_findings, vers
 from earmark.simulation.campaigns import Outcome, Truth, outcomes_frame
 
 MEASURE = f"AG@{DEPTH}"
-STOP = "mean:0.95"
+STOP = "best:0.95:0.02"
 BATCH = 10
 MADE_UP = (
     "the music and the listener are simulated, the systems are real: this shows how earmark works and says nothing "

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
-from earmark.campaign.stopping import parse_stop
+from earmark.campaign.stopping import parse_stop, stop_rule
 from earmark.data.scales import parse_scale
 from earmark.measures import parse
 from earmark.predictors.base import PREDICTORS
@@ -263,7 +263,7 @@ class Estimates(Section):
     predictor: str = declare(_predictor, "hierarchical")
     predictor_version: str | None = declare(text, None, example='"hierarchical 2, prior ..."')
     policy: str | None = declare(text, None, example='"variance"')
-    stop: str = declare(_stop, "best:0.95:0.02")
+    stop: str = declare(_stop, str(stop_rule()))
     margin: float = declare(number(0), 0.0)
     when_reached: Literal["ask", "stop"] = declare(choice("ask", "stop"), "ask")
     inference: Literal["model", "design"] = declare(choice("model", "design"), "model")
