@@ -44,7 +44,9 @@ def collection_of(
     rng = np.random.default_rng([2026, number])
     if name == "text":
         runs, judgments = _trec()
-        some = runs.select(systems=draw_some(rng, runs.systems, systems or 12), queries=draw_some(rng, runs.queries, 30))
+        some = runs.select(
+            systems=draw_some(rng, runs.systems, systems or 12), queries=draw_some(rng, runs.queries, 30)
+        )
         setting = Setting(Collection.from_runs(some, depth=depth or 10), _LEVELS)
     elif name == "made-up":
         some, judgments = text_collection(rng, systems=systems or 12, queries=30)
@@ -53,7 +55,8 @@ def collection_of(
         mirex = _mirex()
         queries, judgments = mirex.reporting if name == "music" else mirex.development, mirex.judgments
         some = mirex.runs.select(
-            systems=draw_some(rng, mirex.runs.systems, systems or 8), queries=draw_some(rng, queries, min(30, len(queries)))
+            systems=draw_some(rng, mirex.runs.systems, systems or 8),
+            queries=draw_some(rng, queries, min(30, len(queries))),
         )
         setting = Setting(Collection.from_runs(some, depth=depth or 5, metadata=mirex.metadata), earmark.FINE)
     return setting, np.maximum(item_gains(setting.collection, judgments), 0.0)

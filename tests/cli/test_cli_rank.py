@@ -738,9 +738,7 @@ def test_two_assessors_who_agree_on_everything(cli: Cli, command: str, tmp_path:
     assert said.rows
 
 
-def test_arithmetic_that_fails_is_an_error_like_others(
-    cli: Cli, files: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arithmetic_that_fails_is_an_error_like_others(cli: Cli, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     def singular(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("Singular matrix")
 

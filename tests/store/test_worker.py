@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy as np
 import pytest
 import sqlalchemy as sa
 from campaigns_made import make_folder

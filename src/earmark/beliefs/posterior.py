@@ -269,7 +269,9 @@ class Posterior:
             item = self.observed.item[rows]
             local = block.covariance_with(self.model.local[block.query][block.items], np.eye(item.size))
             told = np.einsum("soi,soi->si", local, block.inverse)
-            told += np.einsum("sig,sgi->si", self.model.shared[item] - local.transpose(0, 2, 1) @ shared, through_shared)
+            told += np.einsum(
+                "sig,sgi->si", self.model.shared[item] - local.transpose(0, 2, 1) @ shared, through_shared
+            )
             predicted[:, rows] = self.mean[:, item] - told * explained / precision
         return predicted
 

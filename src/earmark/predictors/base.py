@@ -168,7 +168,9 @@ class Predictor(ABC):
             :func:`refit_count`); by default nothing is known of the order, and it fits to everything.
         """
 
-    def beliefs(self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None) -> Beliefs:
+    def beliefs(
+        self, judged_gain: Floats, answers: AssessorGains | None = None, *, order: Ints | None = None
+    ) -> Beliefs:
         """Return what :meth:`predict` does, or say in words that its arithmetic failed.
 
         Raises
@@ -185,8 +187,8 @@ class Predictor(ABC):
             reason = str(error) or type(error).__name__
         judged = counted(int(np.count_nonzero(judged_gain >= 0)), "judged item")
         raise NumericalFailure(
-            f"the predictor {self.name} cannot compute beliefs from {judged}: {reason} (another --predictor may; please "
-            "report it with the judgments)"
+            f"the predictor {self.name} cannot compute beliefs from {judged}: {reason} (another --predictor may; "
+            "please report it with the judgments)"
         )
 
     def for_design(self) -> Predictor:
