@@ -210,6 +210,18 @@ def test_the_table_of_half_widths_is_that_of_the_data() -> None:
             assert cell == "–" if wanted is None else near(cell, [wanted]), name
 
 
+def test_the_table_of_few_systems_is_that_of_the_data() -> None:
+    table = pl.read_csv(DOCS / "data" / "few_systems.csv").filter(pl.col("share") > 0)
+    shown = rows_after("few systems | 2%")
+    assert list(shown) == table["collection"].unique(maintain_order=True).to_list()
+    for name, cells in shown.items():
+        part = table.filter(pl.col("collection") == name)
+        assert part["campaigns"].min() == (60 if name == "music of 8" else 160)
+        wanted = part.select("pairs", "systems").rows()
+        assert all(near(cell, list(row)) for cell, row in zip(cells[:-1], wanted, strict=True)), name
+        assert near(cells[-1], [part["slope"][0], part["slope"][-1]]), name
+
+
 def test_the_table_of_unusual_collections_is_that_of_the_data() -> None:
     table = pl.read_csv(DOCS / "data" / "shapes.csv").filter(pl.col("share") > 0)
     assert table["campaigns"].min() == 20

@@ -235,7 +235,8 @@ class Observations:
             The component of the answers' errors.
         """
         before = self.contrasts
-        assert before is not None, "no item has two answers"
+        assert before is not None
+        assert before.value.size, "no item has two answers"
         usual = np.zeros((1, before.extra.shape[1]))
         usual[0, component] = before.extra[:, component].mean()
         more = Contrasts(

@@ -219,8 +219,8 @@ class Predictor(ABC):
             reason = str(error) or type(error).__name__
         judged = counted(int(np.count_nonzero(judged_gain >= 0)), "judged item")
         raise NumericalFailure(
-            f"the predictor {self.name} cannot compute beliefs from {judged}: {reason} (another --predictor may; please "
-            "report it with the judgments)"
+            f"the predictor {self.name} cannot compute beliefs from {judged}: {reason} (another --predictor may; "
+            "please report it with the judgments)"
         )
 
     def held_out(self, judged_gain: Floats, fold: Ints) -> Iterator[tuple[Bools, Beliefs]]:
