@@ -99,7 +99,12 @@ HEARD_OR_OVER = """async (part) => {
   const heard = () => part.querySelector(".listened").dataset.state === "done";
   while (!heard() && part.classList.contains("playing")) await new Promise((resolve) => setTimeout(resolve, 20));
 }"""
-USUAL = {"pages.minimum_seconds": 0.2, "pages.sound_check": False, "pages.title": "Which songs are alike?"}
+USUAL: dict[str, Any] = {
+    "people.hosts": (OTHER_NAME,),
+    "pages.minimum_seconds": 0.2,
+    "pages.sound_check": False,
+    "pages.title": "Which songs are alike?",
+}
 
 
 def full(name: str) -> dict[str, Any]:

@@ -20,8 +20,11 @@ from served import SYSTEMS, invited, open_client
 from starlette.testclient import TestClient
 
 from earmark.campaign.campaign import Campaign
-from earmark.store.overview import newest_estimate
-from earmark.store.schema import estimates
+from earmark.store.folder import CampaignFolder
+from earmark.store.overview import answers_page, newest_estimate
+from earmark.store.schema import assignments, estimates
+from earmark.store.status import status_of
+from earmark.store.stored import read_stored
 from earmark.web import organiser as pages
 from earmark.web.catalogue import LANGUAGES, words
 from earmark.web.limits import RateLimiter
@@ -532,3 +535,43 @@ def test_the_report_while_people_judge(make_client: Make) -> None:
     assert found.status_code == 200
     assert all(system in found.text for system in SYSTEMS)
     assert found.headers["content-disposition"].startswith("attachment")
+
+
+@pytest.mark.parametrize("kind", ["grade", "prefer", "order", "lists"])
+def test_status_and_the_dashboard_count_the_same(make_client: Make, kind: str) -> None:
+    """With people who were rejected, took answers back or try it out, a lease that ended and things that left."""
+    each = {} if kind == "prefer" else {"judging__judgments_per_item": 2 if kind == "grade" else 6}
+    client = make_client(kind, traps__rate=0.0, **each)
+    organiser = running(client, answers=3)
+    answer_some(invited(client, "Rita"), 2)
+    answer_some(invited(client, "Pat", pilot=True), 2)
+    desk, store = organiser.campaign.desk, organiser.store
+    desk.reject(pseudonym_of(organiser, "Rita"), "asleep")
+    ann = pseudonym_of(organiser, "Ann")
+    last = answers_page(store, assessor=ann)[0][0]
+    desk.withdraw(ann, last["id"])
+    invited(client, "Eve").take(ahead=0)
+    invited(client, "Phil", pilot=True).take(ahead=0)
+    invited(client, "Lea").take(ahead=0)
+    lea = pseudonym_of(organiser, "Lea")
+    store.write(lambda change: change.connection.execute(_END_LEASES, {"of_assessor": lea}))
+    desk.remove("broken", query=last["query"])
+    with CampaignFolder.open(organiser.campaign.folder.path, read_only=True) as folder:
+        status = status_of(read_stored(folder))
+    counts = organiser.state()["counts"]
+    words = ("judged", "items", "answers", "assessors", "pending", "removed", "rejected", "late")
+    assert {word: status[word] for word in words} == {word: counts[word] for word in words}
+    assert (status["assessors"], status["rejected"], status["pending"]) == (3, 1, 1)
+    assert status["removed"] > 0
+    if kind in ("grade", "prefer"):
+        organiser.estimate()
+        newest = newest_estimate(store)
+        assert newest is not None
+        assert newest.body["judged"] == counts["judged"]
+
+
+_END_LEASES = (
+    sa.update(assignments)
+    .where(assignments.c.assessor == sa.bindparam("of_assessor"), assignments.c.state == "out")
+    .values(expires=1)
+)

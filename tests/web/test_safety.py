@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
+import socket
 import threading
 import time
 import tracemalloc
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from served import Assessor, invited, new_key, open_client, organiser_headers
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
@@ -24,6 +28,7 @@ from earmark.web.limits import RateLimiter, address_of
 from earmark.web.responses import LARGEST_BODY
 from earmark.web.security import cookie_name
 from earmark.web.serving import Serving
+from earmark.web.slow_clients import PatientProtocol
 
 Make = Callable[..., TestClient]
 
@@ -128,7 +133,9 @@ def test_strict_transport_where_there_is_tls(make_campaign: Callable[..., Campai
             # As uvicorn says when a proxy that it trusts sends X-Forwarded-Proto.
             client.base_url = "https://testserver"
         if why == "the address of links":
-            client.app.state.campaign.change_settings({"people.address": "https://example.org"})  # type: ignore[attr-defined]
+            client.app.state.campaign.change_settings(  # type: ignore[attr-defined]
+                {"people.address": "https://example.org", "people.hosts": ("testserver",)}
+            )
         headers = client.get("/").headers
         assert ("strict-transport-security" in headers) == (why != "none")
         assert ("cross-origin-opener-policy" in headers) == (why != "none")
@@ -707,3 +714,106 @@ def test_the_key_of_an_answer_is_no_way_into_other_peoples_answers(make_client: 
         body |= {"gain": 0} if path == "answers" else {"text": "x"}
         assert bob.post(path, body).status_code == 400, path
     assert store_of(client).log().answers["gain"].to_list() == [2.0]
+
+
+# ---- by which names, how fast and of which type ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("testserver", True),
+        ("TestServer:8000", True),
+        ("localhost:8000", True),
+        ("127.0.0.1:8000", True),
+        ("[::1]:8000", True),
+        ("192.168.1.20", True),
+        (f"{socket.gethostname()}:8000", True),
+        ("judge.example.org", True),
+        ("evil.example", False),
+        ("testserver.evil.example", False),
+        ("localhost.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("", False),
+        ("[", False),
+    ],
+)
+def test_the_app_answers_by_its_own_names_only(make_client: Make, host: str, allowed: bool) -> None:
+    """A name that somebody else owns may lead here for a while, which makes the app a part of that site."""
+    client = make_client(people__hosts=("judge.example.org",))
+    for path in ("/", "/api/judge/session", "/static/icon.svg"):
+        answer = client.get(path, headers={"Host": host})
+        assert (answer.status_code != 421) == allowed
+        if not allowed:
+            assert answer.json()["error"]["code"] == "host"
+            assert "Content-Security-Policy" in answer.headers
+    assert client.get("/health", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("gain", [True, "1", [1], {"a": 1}])
+def test_a_gain_is_a_number(make_client: Make, gain: object) -> None:
+    client = make_client()
+    ann = invited(client)
+    question = ann.take()["questions"][0]
+    assert ann.answer(question, gain=gain).status_code == 422
+    assert ann.answer(question, gain=1).status_code == 200
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(make_client: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("earmark.web.responses.SLOWEST_BODY", 0.05)
+    client = make_client()
+    token = invited(client).token
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        if not pieces:
+            await asyncio.Event().wait()
+        return pieces.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    pieces = [{"type": "http.request", "body": b'{"id": ', "more_body": True}]
+    headers = [(b"host", b"testserver"), (b"authorization", f"Bearer {token}".encode())]
+    headers.append((b"content-type", b"application/json"))
+    scope = {"type": "http", "method": "POST", "path": "/api/judge/answers", "headers": headers, "scheme": "http"}
+    scope |= {"query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "http_version": "1.1"}
+    assert client.portal is not None
+    client.portal.call(client.app, scope, receive, send)
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]
+    assert json.loads(sent[1]["body"])["error"]["code"] == "slow"
+
+
+def test_a_head_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a first request, and half of one after another on the same connection; a slow answer is waited for."""
+    monkeypatch.setattr("earmark.web.slow_clients.SLOWEST_HEAD", 0.05)
+    whole = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(0.2)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def talk() -> list[bytes]:
+        config = uvicorn.Config(app, port=0, http=PatientProtocol, lifespan="off", log_level="warning")
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server._serve())
+        while not server.started:
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        heard = []
+        for sent in (b"", whole[:9], whole + whole[:9]):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(sent)
+            heard.append(await asyncio.wait_for(reader.read(), 20))
+            writer.close()
+            await writer.wait_closed()
+        server.should_exit = True
+        await serving
+        return heard
+
+    nothing, half, after_another = asyncio.run(talk())
+    assert (nothing, half) == (b"", b"")
+    assert after_another.startswith(b"HTTP/1.1 204")
+    assert after_another.count(b"HTTP/1.1") == 1

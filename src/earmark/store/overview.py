@@ -15,7 +15,7 @@ from zlib import crc32
 import polars as pl
 import sqlalchemy as sa
 
-from earmark.store.schema import assessors, assignments, campaigns, estimates, events, invitations, people, questions
+from earmark.store.schema import assessors, assignments, campaigns, estimates, events, invitations, people
 from earmark.store.store import Store, from_moment
 
 MOST_ROWS = 200
@@ -123,43 +123,7 @@ def _float(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-# ---- counts and people -----------------------------------------------------------------------------------------------
-
-
-def counts_of(store: Store, *, per_item: int = 1) -> dict[str, int]:
-    """Return how many questions there are, are answered (by all: ``complete``), are out and left, and what is missing.
-
-    Parameters
-    ----------
-    store : Store
-    per_item : int
-        How many people answer a question; ``missing`` is how many answers that leaves to give.
-    """
-    table, given, who = questions.c, assignments.c, assessors.c
-    mine = sa.and_(table.campaign == store.campaign, ~table.removed, table.same_as.is_(None))
-    # Whoever tries the campaign out is not at work for it.
-    out = sa.and_(given.campaign == store.campaign, given.state == "out", given.expires > store.clock(), given.counts)
-    people_here = who.campaign == store.campaign
-
-    def count(column: Any, *where: Any) -> Any:
-        return sa.select(sa.func.count(column)).where(*where).scalar_subquery()
-
-    asked = {
-        "questions": count(table.number, mine),
-        "answered": count(table.number, mine, table.answers > 0),
-        "complete": count(table.number, mine, table.answers >= per_item),
-        "missing": sa.select(sa.func.sum(sa.case((table.answers < per_item, per_item - table.answers), else_=0)))
-        .where(mine)
-        .scalar_subquery(),
-        "left": count(table.number, table.campaign == store.campaign, table.removed),
-        "out": count(given.id, out),
-        "at_work": count(sa.distinct(given.assessor), out),
-        "assessors": count(who.assessor, people_here, who.answers > 0, who.state != "pilot"),
-        "rejected": count(who.assessor, people_here, who.state == "rejected"),
-        "pilots": count(who.assessor, people_here, who.state == "pilot"),
-    }
-    row = store.read(lambda connection: connection.execute(sa.select(*asked.values())).one())
-    return {name: int(value or 0) for name, value in zip(asked, row, strict=True)}
+# ---- people ----------------------------------------------------------------------------------------------------------
 
 
 def assessors_seen(store: Store) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from earmark.store.setting_types import (
     address,
     choice,
     encoding,
+    host_name,
     input_file,
     number,
     parsed,
@@ -287,12 +288,16 @@ class People(Section):
         Names and addresses are erased this many days after the campaign is closed; never where this is left out.
     address
         What the links in invitations start with.
+    hosts
+        Further names by which the server may be reached. It always answers to IP addresses, localhost, the name of its
+        computer and the name in the address.
     """
 
     section: ClassVar[str] = "people"
 
     retention_days: int | None = declare(whole(1), None, example="365")
     address: str = declare(address, "http://127.0.0.1:8000")
+    hosts: tuple[str, ...] = declare(several(host_name, "names of hosts"), (), example='["judge.example.org"]')
 
 
 @dataclass(frozen=True, kw_only=True)

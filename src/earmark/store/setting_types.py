@@ -146,6 +146,14 @@ def choice(*words: str) -> Reader:
     return read
 
 
+def host_name(value: Any) -> str:
+    """Read the name of a host, without a scheme and a port."""
+    name = text(value)
+    if not re.fullmatch(r"[\w-]+(\.[\w-]+)*", name):
+        raise Wrong("the name of a host, such as judge.example.org", show(value))
+    return name
+
+
 def several(of: Reader, what: str, *, least: int = 0) -> Reader:
     """Return the reader of a list."""
 

@@ -13,6 +13,7 @@ from earmark.store.schema import assessors, assignments, estimates, invitations,
 from earmark.store.store import Store, from_moment
 from earmark.store.stored import AnyStored
 from earmark.store.summaries import conclusion_of, summary_of
+from earmark.store.tally import tally
 
 __all__ = [
     "assessors_of",
@@ -39,18 +40,19 @@ def status_of(campaign: AnyStored) -> dict[str, Any]:
     folder, log = campaign.folder, campaign.log
     store = folder.store
     row = store.row
-    counts = store.read(lambda connection: _counts(connection, store.campaign, store.clock()))
+    settings = folder.settings
+    counts = tally(store, settings.kind, per_item=settings.judging.judgments_per_item)
+    counts |= store.read(lambda connection: _links(connection, store.campaign))
     concluded = conclusion_of(campaign)
     return {
         "name": folder.settings.name,
         "kind": folder.settings.kind,
         "state": row["state"],
-        "judged": counts.pop("judged"),
-        "items": counts.pop("items"),
+        "judged": counts["judged"],
+        "items": counts["items"],
         "answers": log.position,
-        **counts,
+        **{name: counts[name] for name in ("removed", "pending", "assessors", "invited", "rejected", "open_links")},
         "late": log.of_kind("late").height,
-        "removed": counts["removed"],
         "mean_confidence": concluded.get("mean_confidence"),
         "min_confidence": concluded.get("min_confidence"),
         "stop": bool(concluded.get("stop", row["state"] in ("stopped", "closed"))),
@@ -94,38 +96,14 @@ def assessors_of(store: Store) -> pl.DataFrame:
     return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
 
 
-def _counts(connection: sa.Connection, campaign: int, now: int) -> dict[str, int]:
-    table, given, who = questions.c, assignments.c, assessors.c
-
-    def count(query: sa.Select[Any]) -> int:
-        return int(connection.execute(query).scalar() or 0)
-
-    def of(column: Any, *where: Any) -> int:
-        return count(sa.select(sa.func.count(column)).where(*where))
-
-    mine = table.campaign == campaign
-    asked = sa.and_(given.campaign == campaign, given.state == "out", given.expires > now)
+def _links(connection: sa.Connection, campaign: int) -> dict[str, int]:
+    invited = sa.select(sa.func.count(people.c.assessor)).where(people.c.campaign == campaign)
+    links = invitations.c
+    working = sa.select(sa.func.count(links.token)).where(links.campaign == campaign, links.revoked.is_(None))
     return {
-        "items": of(table.number, mine, ~table.removed),
-        "judged": of(table.number, mine, ~table.removed, _is_judged()),
-        "removed": of(table.number, mine, table.removed),
-        "pending": of(given.id, asked),
-        "assessors": of(who.assessor, who.campaign == campaign, who.answers > 0),
-        "invited": of(people.c.assessor, people.c.campaign == campaign),
-        "rejected": of(who.assessor, who.campaign == campaign, who.state == "rejected"),
-        "open_links": of(invitations.c.token, invitations.c.campaign == campaign, invitations.c.revoked.is_(None)),
+        "invited": int(connection.execute(invited).scalar() or 0),
+        "open_links": int(connection.execute(working).scalar() or 0),
     }
-
-
-def _is_judged() -> Any:
-    """Return the condition that a question, or the one about the same sound, has an answer."""
-    twin = questions.alias("twin")
-    through = (
-        sa.select(sa.func.count())
-        .where(twin.c.campaign == questions.c.campaign, twin.c.number == questions.c.same_as, twin.c.answers > 0)
-        .scalar_subquery()
-    )
-    return sa.or_(questions.c.answers > 0, sa.and_(questions.c.same_as.is_not(None), through > 0))
 
 
 def clock_notes(events: pl.DataFrame) -> list[str]:

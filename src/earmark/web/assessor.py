@@ -44,9 +44,9 @@ Text = Annotated[str, Field(max_length=5000)]
 
 
 class Body(BaseModel):
-    """What a page sends; names that are not known are refused."""
+    """What a page sends; names that are not known are refused, and so are values of another type than they have."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Joining(Body):

@@ -22,6 +22,7 @@ CODES = {
     403: "forbidden",
     404: "unknown",
     405: "method",
+    408: "slow",
     409: "conflict",
     410: "closed",
     413: "too_large",

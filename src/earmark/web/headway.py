@@ -13,30 +13,15 @@ from earmark.web import working
 from earmark.web.watched import Watched
 
 
-def judged_of(watched: Watched) -> int:
-    """Return how many questions are judged, by the same rule as the campaign's stop rule counts.
-
-    A grade is a judgment. Of the other kinds, a question is judged when as many people have answered it as are asked;
-    of pairs, answers that are spread over more pairs count as so many whole ones.
-    """
-    counts, each = watched.counts, watched.folder.settings.judging.judgments_per_item
-    if watched.kind == "grade":
-        return counts["answered"]
-    if watched.kind == "prefer":
-        return (counts["questions"] * each - counts["missing"]) // each
-    return counts["complete"]
-
-
 def counts_of(watched: Watched) -> dict[str, Any]:
     """Return how much is judged, left and answered, and what was skipped, reported and said besides."""
     log, counts = watched.log, watched.counts
-    judged, answers = judged_of(watched), log.position
+    judged, answers = counts["judged"], log.position
     # A budget of rankings or of comparisons of lists counts answers, any other counts questions.
     budget = watched.stop.budget
     return {
         **counts,
         "at_work": sum(person["out"] > 0 and person["state"] not in UNCOUNTED for person in watched.people),
-        "judged": judged,
         "budget": budget,
         "budget_of_answers": budget is not None and watched.kind in ("order", "lists"),
         "remaining": _remaining(watched, judged, budget),
@@ -60,7 +45,7 @@ def _remaining(watched: Watched, judged: int, budget: int | None) -> int:
         # Answers that are spread over more pairs count as so many whole ones.
         given = counts["questions"] * each - missing
         return min(max(budget * each - given, 0), missing)
-    return min(max(budget - judged, 0) * each, missing) if budget < counts["questions"] else missing
+    return min(max(budget - judged, 0) * each, missing) if budget < counts["items"] else missing
 
 
 def pace_of(watched: Watched) -> dict[str, Any]:

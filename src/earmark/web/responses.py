@@ -14,11 +14,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earmark.web.context import WebCampaign
 from earmark.web.errors import ApiError, bug_response, error_response, route_of
+from earmark.web.hosts import is_allowed
 from earmark.web.limits import address_of, limited_page, limiter_of, too_many
 
 _log = logging.getLogger("earmark.web")
 
 LARGEST_BODY = 256 * 1024
+SLOWEST_BODY = 30.0
+"""For how many seconds the body of a request may be on its way."""
 # What counts as a failed attempt of somebody without a valid link.
 _FAILED = (400, 401, 403, 404, 405, 422)
 
@@ -72,11 +75,18 @@ class ProtectedResponses:
         if refused is not None:
             await refused(scope, receive, out)
             return
-        received, started = 0, False
+        received, started, complete = 0, False, False
+        until = asyncio.get_running_loop().time() + SLOWEST_BODY
 
         async def limited() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, complete
+            try:
+                # Once the body is there, what comes is the end of the connection, whenever that is.
+                async with asyncio.timeout_at(None if complete else until):
+                    message = await receive()
+            except TimeoutError:
+                raise ApiError(408, _TOO_SLOW) from None
+            complete = not message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > LARGEST_BODY:
                 raise ApiError(413, _TOO_LARGE)
@@ -85,6 +95,9 @@ class ProtectedResponses:
         async def sending(message: Message) -> None:
             nonlocal started
             started = True
+            if message["type"] == "http.response.start" and message["status"] == 408:
+                # The rest of the body is not waited for.
+                MutableHeaders(scope=message)["Connection"] = "close"
             await out(message)
 
         try:
@@ -97,12 +110,19 @@ class ProtectedResponses:
             await bug_response()(scope, receive, out)
 
 
+_OTHER_HOST = "this campaign has another address; its organiser can allow this one with the setting people.hosts"
+_TOO_SLOW = f"a request has to be here within {SLOWEST_BODY:g} s"
 _TOO_LARGE = f"a request has at most {LARGEST_BODY:,} bytes"
 
 
 def _refused(scope: Scope) -> Response | None:
     """Return what is said to a request that nobody has to look at; None for all others."""
-    length = Headers(scope=scope).get("content-length", "0")
+    campaign: WebCampaign = scope["app"].state.campaign
+    headers = Headers(scope=scope)
+    # Whoever looks whether the server is well may know it by another name, and learns nothing.
+    if scope["path"] != "/health" and not is_allowed(headers.get("host"), campaign.opened.settings):
+        return error_response(421, _OTHER_HOST, code="host")
+    length = headers.get("content-length", "0")
     if not length.isdigit() or int(length) > LARGEST_BODY:
         return error_response(413, _TOO_LARGE)
     who = limited_page(scope)

@@ -22,6 +22,7 @@ from earmark.errors import InputError, ParameterError
 from earmark.store.folder import CampaignFolder
 from earmark.store.worker import LAST_ESTIMATE, Worker
 from earmark.web.metrics import JsonLines
+from earmark.web.slow_clients import PatientProtocol
 from earmark.workers import end_with_parent
 
 _FOLDER, _LOGS, _ESTIMATES = "EARMARK_SERVED_FOLDER", "EARMARK_LOGS", "EARMARK_ESTIMATES_ELSEWHERE"
@@ -77,6 +78,7 @@ def serve(serving: Serving) -> None:
         "proxy_headers": True,
         "forwarded_allow_ips": os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"),
         "timeout_graceful_shutdown": _GRACE,
+        "http": PatientProtocol,
         "timeout_keep_alive": 30,
     }
     set_up_logs(serving.logs)

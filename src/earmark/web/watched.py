@@ -22,6 +22,7 @@ from earmark.store.organising import PILOT
 from earmark.store.overview import Estimate, Version
 from earmark.store.store import from_moment
 from earmark.store.stored import DECISIVE
+from earmark.store.tally import tally
 from earmark.web import working
 from earmark.web.verdict import measure_of, read_ranking
 
@@ -44,7 +45,7 @@ class Watched:
     history : polars.DataFrame
         As from :func:`earmark.store.overview.history`.
     counts : dict
-        As from :func:`earmark.store.overview.counts_of`.
+        As from :func:`earmark.store.tally.tally`.
     people : list of dict
         As from :func:`earmark.store.overview.assessors_seen`.
     now : datetime
@@ -71,7 +72,7 @@ class Watched:
             log,
             overview.newest_estimate(store),
             overview.history(store),
-            overview.counts_of(store, per_item=folder.settings.judging.judgments_per_item),
+            tally(store, folder.settings.kind, per_item=folder.settings.judging.judgments_per_item),
             _at_work_if_they_can_be(overview.assessors_seen(store), store.row["state"]),
             from_moment(store.clock()),
         )

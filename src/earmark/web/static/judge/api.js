@@ -15,7 +15,7 @@ export class ApiError extends Error {
 
   /** Whether asking again later may help. */
   get passing() {
-    return this.code === "network" || this.status === 429 || this.status >= 500;
+    return this.code === "network" || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 

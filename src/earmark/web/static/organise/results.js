@@ -94,7 +94,7 @@ const included = ({ answers, behind }) => (behind ? counted("included_behind", b
 
 /** When intervals come; in a small study, not before everything is judged. */
 function early({ counts }, { anytime_from: first }) {
-  return t(first >= counts.questions ? "early_text_all" : "early_text", { count: count(first) });
+  return t(first >= counts.items ? "early_text_all" : "early_text", { count: count(first) });
 }
 
 /** What the verdict rests on, and for how many looks it is valid. */
@@ -165,7 +165,7 @@ const judgedName = ({ kind }) => t(kind === "grade" ? "fact_judged" : `fact_ques
 function judgedNote(counts, { kind, per_item }) {
   // A grade by one person is a judgment, though others are asked too.
   const each = kind === "grade" ? "fact_judged_least" : "fact_judged_each";
-  return t(per_item > 1 ? each : "fact_judged_of", { count: count(counts.questions), each: count(per_item) });
+  return t(per_item > 1 ? each : "fact_judged_of", { count: count(counts.items), each: count(per_item) });
 }
 
 /** What is left is counted in answers, as is the pace at which it is done. */
