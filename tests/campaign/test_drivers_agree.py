@@ -80,7 +80,7 @@ def test_commands_print_what_they_printed(case, folder, capsys):
 
 
 def cases() -> list[tuple[str, str, str, Inference]]:
-    """Every predictor with every policy, and every measure with every inference, the ordinal model with each of both."""
+    """Every predictor with every policy, every measure with every inference; the ordinal model with each of both."""
     by_policy = itertools.product(PREDICTORS, POLICIES, ("AG@5",), (Inference(),))
     by_measure = itertools.product(("hierarchical",), ("proportional",), MEASURES, INFERENCES)
     graded = itertools.cycle(measure for measure in MEASURES if measure != "P@5")
