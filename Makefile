@@ -11,7 +11,7 @@ demo: $(VENV)/.demo
 	$(BIN)/earmark demo
 
 test: $(VENV)/.test $(VENV)/.browser lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
