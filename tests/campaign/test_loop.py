@@ -192,8 +192,8 @@ def test_a_verdict_says_what_it_rests_on(made: SyntheticCollection) -> None:
 @pytest.mark.parametrize("predictor", ["uniform", "hierarchical"])
 def test_by_design_a_campaign_speaks_once_it_has_a_sample(made: SyntheticCollection, predictor: str) -> None:
     design = Inference("design")
-    steps = looks(made, predictor=predictor, policy="proportional", inference=design, batch=10, stop="budget:60")
-    assert [look.judged for look in steps] == [30, 40, 50, 60]
+    steps = looks(made, predictor=predictor, policy="proportional", inference=design, batch=10, stop="budget:90")
+    assert [look.judged for look in steps] == [60, 70, 80, 90]
     for look in steps:
         assert look.verdict.basis == "guaranteed by the sampling design, whatever the model"
         assert look.verdict.sampled == look.judged
@@ -204,11 +204,11 @@ def test_by_design_a_campaign_speaks_once_it_has_a_sample(made: SyntheticCollect
 
 def test_by_design_adaptive_judgments_do_not_count(made: SyntheticCollection) -> None:
     design = Inference("design")
-    steps = looks(made, policy="mtc", audit=0.25, inference=design, batch=10, stop="budget:140")
-    assert steps[0].judged > 60
+    steps = looks(made, policy="mtc", audit=0.25, inference=design, batch=20, stop="budget:180")
+    assert steps[0].judged > 80
     for look in steps:
         assert look.verdict.sampled is not None
-        assert 30 <= look.verdict.sampled < 0.6 * look.judged
+        assert 60 <= look.verdict.sampled < 0.6 * look.judged
     with pytest.raises(
         ParameterError, match=r"needs a sample with known .* the policy mtc draws none: use --policy pr"
     ):

@@ -206,12 +206,13 @@ def by_judged(rows: list[dict]) -> dict[int, dict]:
 
 
 def test_guaranteed_campaigns_start_once_there_is_a_sample(cli: Cli, demo: Path) -> None:
-    by_design = ("--inference", "design", "--predictor", "uniform", "--stop", "budget:60")
+    by_design = ("--inference", "design", "--predictor", "uniform", "--stop", "budget:80")
     rows = cli(*command(demo, *by_design, "--policy", "proportional")).rows
-    assert [row["judged"] for row in rows[:-1]] == [40, 60]
+    assert [row["judged"] for row in rows[:-1]] == [60, 80]
     # Every other judgment is one of the sample, so it takes twice as many.
+    by_design = (*by_design[:-1], "budget:120")
     rows = cli(*command(demo, *by_design, "--policy", "mtc", "--audit", 0.5)).rows
-    assert [row["judged"] for row in rows[:-1]] == [60]
+    assert 80 < rows[0]["judged"] <= 120
     assert rows[0]["coverage_systems_95"] >= 0.5
 
 

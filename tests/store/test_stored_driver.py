@@ -48,7 +48,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def make(files: Path, path: Path, how: dict, *, store: str | None = None, **judging: object) -> CampaignFolder:
     def settings(folder: Path) -> Settings:
         inputs = add_inputs(folder, runs=[files / "runs.tsv"], files={"metadata": files / "metadata.csv"})
-        estimates = Estimates(**{"measure": "AG@5", "stop": "budget:45", "seed": SEED, **how})
+        estimates = Estimates(**{"measure": "AG@5", "stop": "budget:75", "seed": SEED, **how})
         asked = Judging(scale="fine", **judging)
         return Settings(name="study", inputs=inputs, judging=asked, estimates=estimates, traps=Traps(rate=0))
 
@@ -58,7 +58,7 @@ def make(files: Path, path: Path, how: dict, *, store: str | None = None, **judg
 def in_memory(how: dict) -> Problem:
     made = made_up()
     # Settings that say nothing of an audit have none.
-    given = {"measure": "AG@5", "stop": "budget:45", "audit": 0.0, **how}
+    given = {"measure": "AG@5", "stop": "budget:75", "audit": 0.0, **how}
     inference = Inference(given.pop("inference", "model"), given.pop("target", "sample"))
     return Problem.build(made.runs, metadata=made.metadata, scale=FINE, seed=SEED, inference=inference, **given)
 
@@ -87,7 +87,7 @@ def check_agreement(files: Path, path: Path, how: dict, store: str | None = None
     problem = in_memory(how)
     truth = item_gains(problem.collection, made_up().judgments)
     *_, end = play(Campaign(problem), oracle(truth), batch=11)
-    assert end.judged == 45
+    assert end.judged == 75
     make(files, path, how, store=store).close()
     begun = open_campaign(path)
     assert isinstance(begun, StoredCampaign)
@@ -98,7 +98,7 @@ def check_agreement(files: Path, path: Path, how: dict, store: str | None = None
     again = open_campaign(path, read_only=True)
     assert isinstance(again, StoredCampaign)
     with again.folder:
-        assert again.judged == 45
+        assert again.judged == 75
         same(again, end)
         replayed = step(problem, again.log, n=7)
         assert replayed.look is not None

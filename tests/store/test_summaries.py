@@ -155,7 +155,7 @@ def test_a_campaign_by_design_has_the_model_beside_it(tmp_path: Path) -> None:
     with made(tmp_path / "home", "grade", stop="none", inference="design", audit=0.0) as folder:
         early = summary_of(read_stored(folder))
         assert (early["reason"], early["systems"]) == ("too little is judged to conclude from", [])
-        answer(folder, 50, "ann")
+        answer(folder, 75, "ann")
         stored = read_stored(folder)
         assert isinstance(stored, StoredCampaign)
         body = summary_of(stored)

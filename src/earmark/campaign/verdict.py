@@ -41,6 +41,7 @@ from earmark.inference.confidence_sequences import FIRST_LOOK, AnyTime
 from earmark.inference.design_based import (
     GUARANTEED,
     GUARANTEED_FROM,
+    MINIMUM_SAMPLE,
     DesignEstimator,
     DesignResult,
     enough_drawn,
@@ -375,15 +376,15 @@ class Verdicts:
             return sampled, self.sampling.n_needed
         return estimates.judged, estimates.items
 
-    def by_design(self, beliefs: Beliefs) -> DesignResult:
-        """Estimate from the sample alone."""
+    def by_design(self, beliefs: Beliefs, *, least: int = GUARANTEED_FROM) -> DesignResult:
+        """Estimate from the sample alone, of so many items at least; a test does with fewer than a guarantee."""
         collection, scale, gains = self._setting.collection, self._setting.scale, beliefs.judged_gain
         level = self.inference.level
         if self.inference.whole_queries:
             return estimate_by_complete_queries(
                 collection, self._measure, scale=scale, order=self.query_order, judged_gain=gains, level=level
             )
-        sample = np.where(enough_drawn(self.sampling, gains >= 0, GUARANTEED_FROM).sampled, gains, UNJUDGED)
+        sample = np.where(enough_drawn(self.sampling, gains >= 0, least).sampled, gains, UNJUDGED)
         prediction = self._predictor.out_of_sample(sample, self.folds)
         if self._measure.is_linear:
             return self._by_items.estimate(gains, prediction, level=level)
@@ -408,16 +409,23 @@ class Verdicts:
     def _by_items(self) -> DesignEstimator:
         return DesignEstimator(self._setting.collection, self._measure, scale=self._setting.scale, order=self.sampling)
 
-    def can_audit(self, judged_gain: Floats) -> bool:
-        """Tell whether enough of the sample is judged to check the model against it."""
+    def can_guarantee(self, judged_gain: Floats) -> bool:
+        """Tell whether enough of the sample is judged for a verdict by design."""
         judged = judged_gain >= 0
         if self.inference.whole_queries:
             return self._enough_queries(judged)
         return self._measure.is_linear and self._enough_items(judged, GUARANTEED_FROM)
 
+    def can_audit(self, judged_gain: Floats) -> bool:
+        """Tell whether enough of the sample is judged to check the model against it."""
+        judged = judged_gain >= 0
+        if self.inference.whole_queries:
+            return self._enough_queries(judged)
+        return self._measure.is_linear and self._enough_items(judged, MINIMUM_SAMPLE)
+
     def audit(self, beliefs: Beliefs) -> Audit:
         """Hold the model's estimates against those of the sample."""
-        found = self.by_design(beliefs)
+        found = self.by_design(beliefs, least=MINIMUM_SAMPLE)
         return audit(self._estimator.estimate(beliefs), found.estimates, sampled=self._sampled_judgments(found))
 
     def _sampled_judgments(self, found: DesignResult) -> int:

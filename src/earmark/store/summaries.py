@@ -180,7 +180,7 @@ def _guaranteed(campaign: StoredCampaign) -> dict[str, Any]:
     if mode == "design":
         model = verdicts.by_model(campaign.beliefs)
         found = campaign.verdict
-    elif campaign.has_marked_sample and campaign.can_audit:
+    elif campaign.has_marked_sample and verdicts.can_guarantee(campaign.gains):
         found = verdicts.conclude(campaign.beliefs, mode="design")
         model = campaign.ranking
     else:
