@@ -23,9 +23,9 @@ def lists(
     """Tell which share of queries each system wins, from comparisons of two lists side by side.
 
     A query counts once, however many people answered about it; the answers same and neither count one half for both
-    systems. Intervals are about people like those who answered: they are wider where tastes differ. A pair of systems is
-    decided when the interval of the share that one wins excludes one half. Where every answer has a time, intervals are
-    valid however often you look, as those of 'earmark rank' on a campaign of kind lists; else at one look.
+    systems. Intervals are about people like those who answered: they are wider where tastes differ. A pair of systems
+    is decided when the interval of the share that one wins excludes one half. Where every answer has a time, intervals
+    are valid however often you look, as those of 'earmark rank' on a campaign of kind lists; else at one look.
 
     Parameters
     ----------
