@@ -10,8 +10,7 @@ r"""Covariates of the hierarchical predictor: what is known about an item before
 ``sX``         the document has the query's value of attribute X (its genre, say)
 ``pX``         the share of the results for the query with the document's value
 ``sX:pX``      their product
-``matchX``     by how much the systems that retrieved the item return the query's value more often than all systems, over all
-               queries
+``matchX``     by how much more often than all systems those that retrieved the item return the query's value
 ``sizeX``      logarithm of how many items of the query have the document's value
 ``noX``        the document's value is not known
 ``nocontent``  the document has no content (:mod:`earmark.predictors.content_kernels`)
