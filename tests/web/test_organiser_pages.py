@@ -388,11 +388,19 @@ def test_a_hidden_ranking_is_shown_at_the_end(make_client: Make) -> None:
 
 
 def test_the_reason_of_the_stop_rule_is_hidden_too(make_client: Make) -> None:
-    organiser = running(make_client(pages__hide_ranking=True, estimates__stop="mean:0.51"), answers=8)
+    how = {"estimates__stop": "mean:0.51", "estimates__when_reached": "stop"}
+    organiser = running(make_client(pages__hide_ranking=True, **how), answers=12)
     assert organiser.store.row["state"] == "stopped"
     assert organiser.state()["campaign"]["reason"] == ""
     told = [row["text"] for row in organiser.get("/api/organise/changes").json()["changes"] if row["kind"] == "stopped"]
     assert told == ["stopped"]
+
+
+def test_a_rule_that_is_reached_asks_the_organiser(make_client: Make) -> None:
+    organiser = running(make_client(estimates__stop="mean:0.51"), answers=12)
+    campaign = organiser.state()["campaign"]
+    assert (campaign["state"], campaign["reached"]) == ("open", True)
+    assert "mean confidence is" in campaign["reason"]
 
 
 # ---- pictures and files ----------------------------------------------------------------------------------------------
