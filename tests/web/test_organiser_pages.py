@@ -396,13 +396,6 @@ def test_the_reason_of_the_stop_rule_is_hidden_too(make_client: Make) -> None:
     assert told == ["stopped"]
 
 
-def test_a_rule_that_is_reached_asks_the_organiser(make_client: Make) -> None:
-    organiser = running(make_client(estimates__stop="mean:0.51"), answers=12)
-    campaign = organiser.state()["campaign"]
-    assert (campaign["state"], campaign["reached"]) == ("open", True)
-    assert "mean confidence is" in campaign["reason"]
-
-
 # ---- pictures and files ----------------------------------------------------------------------------------------------
 
 
