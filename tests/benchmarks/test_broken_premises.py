@@ -52,7 +52,7 @@ def test_wrong_claims_are_counted() -> None:
 
 
 def test_tests_are_wrong_no_more_often_than_they_say() -> None:
-    table = study(["dependent compare", "dependent gate", "unjudged gate"], scale=0.03)
+    table = study(["dependent compare", "dependent gate", "unjudged gate"], scale=0.02)
     check(table)
     assert unguarded(table, "unjudged gate", "test")["unguarded"] > 5
 
