@@ -37,6 +37,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 from unittest.mock import patch
 
 import numpy as np
@@ -69,6 +70,7 @@ from earmark.web.watched import Watched
 
 ALPHA = 0.05
 CHOSEN = PREMISES[0].name
+_UNITS: tuple[Literal["query"] | None, ...] = (None, "query")
 _CLAIM = re.compile(r"^(\S+) is (?:probably )?(?:the best of|better than) ")
 _SURE = re.compile(r"([\d.]+)% sure|([\d.]+)% that it is better than all")
 _WORDS = re.compile(r"\b(?:sure|certain|decided)\b")
@@ -160,10 +162,10 @@ def equal_cover_systems(seed: int, *, works: int = 40, versions: int = 4) -> ear
     rng = np.random.default_rng([1, seed])
     names = [f"w{work}v{version}" for work in range(works) for version in range(versions)]
     chance = 1 / (1 + np.exp(-2.0 * rng.normal(size=(2, works))))
-    lists: dict[str, dict[str, dict[str, float]]] = {}
+    lists: dict[str, dict[str | int, dict[str | int, float]]] = {}
     for system in range(2):
         first = rng.random((works, versions)) < chance[system][:, None]
-        answers = {}
+        answers: dict[str | int, dict[str | int, float]] = {}
         for place, name in enumerate(names):
             work, version = divmod(place, versions)
             other = f"w{(work + 1) % works}v0"
@@ -178,7 +180,7 @@ def dependent_compare(seed: int) -> list[Trial]:
     """Compare two equal systems by work, as is usual, and by query."""
     scores = equal_cover_systems(seed)
     by_work, by_query = (
-        bool(earmark.compare(scores, test="t", **how).tests.significant[0]) for how in ({}, {"unit_of": "query"})
+        bool(earmark.compare(scores, test="t", unit_of=unit_of).tests.significant[0]) for unit_of in _UNITS
     )
     return _at_level(by_work, by_query)
 
@@ -187,7 +189,7 @@ def dependent_gate(seed: int) -> list[Trial]:
     """Check one of two equal systems by work, as is usual, and by query."""
     scores = equal_cover_systems(seed)
     by_work, by_query = (
-        bool(compare_with_baseline(scores, "system1", **how).check.worse[0]) for how in ({}, {"unit_of": "query"})
+        bool(compare_with_baseline(scores, "system1", unit_of=unit_of).check.worse[0]) for unit_of in _UNITS
     )
     return _at_level(by_work, by_query)
 
