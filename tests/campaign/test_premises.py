@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ from earmark.data.judgments import Judgments
 from earmark.errors import ParameterError
 from earmark.inference.baseline import check_ranking
 from earmark.inference.chosen_judgments import FEWEST, choice_test
+from earmark.predictors.base import make_predictor
 
 EARLY, CLAIM, CHOSEN = (
     "judgments outweigh the prior",
@@ -125,6 +126,18 @@ def test_independent_errors_make_a_claim_and_no_certainty(predictor: str) -> Non
     # The published algorithm stops where it says so.
     assert parse_stop("mean:0.6").check(StopState.from_ranking(ranking)).stop
     assert "claims" in parse_stop("mean:0.6").check(StopState.from_ranking(ranking)).reason
+
+
+def test_trees_claim_and_say_that_nobody_measured_it() -> None:
+    problem, truth = world()
+    items = np.arange(0, truth.size, 2)
+    made = replace(problem, predictor=partial(make_predictor, "conditional-tree"))
+    campaign = from_file(items, truth[items], made)
+    ranking = campaign.ranking
+    assert failed(campaign) == {CLAIM}
+    assert not ranking.decided(0.5).any()
+    unmeasured = "as the model conditional-tree claims: how often its 95% intervals hold was not measured"
+    assert unmeasured in ranking.sentence()
 
 
 def test_by_design_the_premises_of_the_model_are_none() -> None:
