@@ -49,7 +49,7 @@ def test_unanswered_queries_drop_out_when_asked(runs: earmark.Runs, judgments: e
 def test_a_system_that_answers_nothing_known_cannot_drop_everything() -> None:
     runs = earmark.runs_from_dict({"lost": {"x": {"a": 1.0}}, "found": {"q": {"a": 1.0}}})
     judgments = earmark.judgments_from_dict({"q": {"a": 1}})
-    assert earmark.evaluate(runs, judgments, ["RR"]).mean_values.tolist() == [[0.0, 1.0]]
+    assert earmark.evaluate(runs, judgments, ["RR"]).mean_values.tolist() == [[1.0, 0.0]]
     with pytest.raises(ParameterError, match="system 'lost' answered no judged query"):
         earmark.evaluate(runs, judgments, ["RR"], missing="drop")
 

@@ -189,7 +189,7 @@ def look_at(
         }
         if is_linearised(measure) and isinstance(campaign.beliefs, CorrelatedBeliefs):
             row["ideal"] = _ideal_error(setting, measure, campaign.beliefs, truth)
-        if problem.draws_sample and problem.verdicts.can_audit(campaign.gains):
+        if problem.draws_sample and problem.verdicts.can_guarantee(campaign.gains):
             by_design = rank_systems(problem.verdicts.by_design(campaign.beliefs).estimates)
             row["design_half_width"] = float((by_design.high - by_design.low).mean() / 2 / unit)
         yield row

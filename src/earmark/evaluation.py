@@ -30,7 +30,7 @@ from earmark.data.ground_truth import (
 )
 from earmark.data.judged_lists import JudgedLists, match
 from earmark.data.judgments import Aggregation, Judgments
-from earmark.data.runs import Runs, sort_ids
+from earmark.data.runs import Runs, sort_ids, sort_names
 from earmark.data.units import QueryUnits, work_units
 from earmark.errors import ParameterError
 from earmark.list_scores import ListScores, score_empty_lists, score_lists
@@ -359,11 +359,12 @@ def gather_scores(
     names : sequence of tuple of str
         For every part, what its systems are called in the result; parts may share systems.
     systems : iterable of str, optional
-        All systems in the order of the result; that of the parts where it is not given.
+        All systems; those of the parts where they are not given. The result has them sorted by name.
     truth, measures, missing, collection_size, not_asked, units
         As they were for the parts, and as for :func:`evaluate` and :class:`Scores`.
     """
-    systems = tuple(dict.fromkeys(name for of_part in names for name in of_part) if systems is None else systems)
+    # In the order of a collection of the same runs, so that arrays of both belong together.
+    systems = sort_names({name for of_part in names for name in of_part} if systems is None else systems)
     index = {name: place for place, name in enumerate(systems)}
     values = np.full((len(measures), len(systems), len(truth.queries)), np.nan)
     absent = np.ones((len(systems), len(truth.queries)), dtype=bool)

@@ -101,7 +101,9 @@ def test_variance_only_falls_when_an_item_is_judged(drawn, seed, measure):
 def test_exchanging_two_systems_flips_the_sign_and_nothing_else(drawn, seed, measure):
     collection = collection_from(drawn)
     beliefs = random_beliefs(collection, np.random.default_rng(seed), scale=BROAD)
-    turned = collection_from({name: drawn[name] for name in reversed(drawn)})
+    # Systems are in the order of their names, so it is the lists that change hands.
+    names = sorted(drawn)
+    turned = collection_from({name: drawn[other] for name, other in zip(names, reversed(names), strict=True)})
     there = estimate_linear(collection, beliefs, parse(measure))
     back = estimate_linear(turned, beliefs, parse(measure))
     assert np.array_equal(there.scores.mean[::-1], back.scores.mean)

@@ -192,7 +192,8 @@ def test_every_kind_has_its_dashboard(campaign: Serve, organise: Organise, kind:
 
 def test_looking_ahead(campaign: Serve, organise: Organise) -> None:
     server = campaign("grade", "Kinds")
-    judge_some(server, 2, "Ann")
+    # So many that it is no longer too early for a verdict.
+    judge_some(server, 8, "Ann")
     one = organise(server)
     one.page.get_by_role("button", name="Compute the forecast").click()
     expect(one.page.locator("#ahead-said")).to_contain_text("judgment")
@@ -299,10 +300,10 @@ def test_changing_the_stop_rule(campaign: Serve, organise: Organise) -> None:
     server = campaign("grade", "Settings")
     one = organise(server)
     page = one.open("settings")
-    page.get_by_label("Stop rule").fill("mean:95")
+    page.get_by_label("Stop rule", exact=True).fill("mean:95")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("did you mean mean:0.95")
-    page.get_by_label("Stop rule").fill("mean:0.95")
+    page.get_by_label("Stop rule", exact=True).fill("mean:0.95")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#saved")).to_contain_text("estimates.stop changed")
     expect(page.locator("#saved")).to_be_focused()

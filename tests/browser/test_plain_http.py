@@ -49,7 +49,7 @@ def elsewhere(browser: Browser) -> Iterator[Browser]:
 
 @pytest.fixture
 def server(served: Callable[..., Server]) -> Server:
-    return served("grade", host="0.0.0.0")
+    return served("grade", host="0.0.0.0", people__hosts=(NAME,))
 
 
 def there(server: Server, link: str) -> str:

@@ -146,7 +146,7 @@ def test_a_copy_of_a_system_neither_stops_nor_breaks_a_campaign(made: SyntheticC
     copy = made.runs.select([made.runs.systems[0]]).renamed(["copy"])
     doubled = SyntheticCollection(join_runs([made.runs, copy]), made.judgments, made.metadata, made.skill)
     steps = looks(doubled, predictor="uniform", stop="min:0.6", batch=40)
-    assert steps[0].ranking.identical_pairs == ((made.runs.systems[0], "copy"),)
+    assert steps[0].ranking.identical_pairs == (("copy", made.runs.systems[0]),)
     assert not steps[0].decision.stop
     for look in steps:
         assert look.ranking.min_confidence is not None

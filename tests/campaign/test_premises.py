@@ -29,6 +29,7 @@ EARLY, CLAIM, CHOSEN = (
     "errors are modelled",
     "items are not judged because they are good",
 )
+RARE = "relevance is not rare"
 
 
 @cache
@@ -59,7 +60,7 @@ def failed(campaign: Campaign) -> set[str]:
 
 
 def test_premises_have_names_and_statements_of_their_own() -> None:
-    assert [premise.name for premise in PREMISES] == [CHOSEN, EARLY, CLAIM]
+    assert [premise.name for premise in PREMISES] == [CHOSEN, EARLY, CLAIM, RARE]
     assert len({premise.states for premise in PREMISES}) == len(PREMISES)
 
 
@@ -238,3 +239,15 @@ def test_normalised_is_for_ratios_of_independent_beliefs() -> None:
             Problem.build(problem.runs, scale=problem.scale, inference=how, **settings)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="unknown normalised 'exact': use delta or mode"):
         Inference(normalised="exact")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("share", "noted"), [(0.01, True), (0.3, False)])
+def test_rare_relevance_is_noted_and_withholds_nothing(share: float, noted: bool) -> None:
+    rng = np.random.default_rng(1)
+    made = earmark.synthetic_collection(rng, systems=4, queries=30, documents=60)
+    problem = Problem.build(made.runs, measure="P@5", scale=earmark.BINARY)
+    truth = (rng.random(problem.collection.n_items) < share).astype(float)
+    items = rng.permutation(truth.size)[: truth.size // 2]
+    ranking = Campaign(problem).with_answers(Answers(items, truth[items])).ranking
+    assert (RARE in {premise.name for premise in ranking.failed}) == noted
+    assert ranking.withheld is None

@@ -388,7 +388,8 @@ def test_a_hidden_ranking_is_shown_at_the_end(make_client: Make) -> None:
 
 
 def test_the_reason_of_the_stop_rule_is_hidden_too(make_client: Make) -> None:
-    organiser = running(make_client(pages__hide_ranking=True, estimates__stop="mean:0.51"), answers=8)
+    how = {"estimates__stop": "mean:0.51", "estimates__when_reached": "stop"}
+    organiser = running(make_client(pages__hide_ranking=True, **how), answers=12)
     assert organiser.store.row["state"] == "stopped"
     assert organiser.state()["campaign"]["reason"] == ""
     told = [row["text"] for row in organiser.get("/api/organise/changes").json()["changes"] if row["kind"] == "stopped"]

@@ -18,7 +18,7 @@ from earmark.beliefs.estimates import all_pairs
 from earmark.campaign.forecast import Forecast, PairForecast
 from earmark.campaign.list_campaign import ANSWERS, ListCampaign, ListProblem
 from earmark.campaign.order_campaign import RANKINGS, OrderCampaign, OrderProblem
-from earmark.campaign.premises import chosen_for_gain, claimed_by, too_early
+from earmark.campaign.premises import chosen_for_gain, claimed_by, rare_relevance, too_early
 from earmark.campaign.statements import say_verdict
 from earmark.campaign.stopping import parse_stop
 from earmark.campaign.stopping.base import NOTHING_TO_COMPARE, StopState
@@ -108,6 +108,7 @@ def failed_premises() -> list[FailedPremise]:
     failures += [
         ("claim", claimed_by(predictor)) for predictor in PREDICTORS.values() if predictor.errors != "correlated"
     ]
+    failures.append(("note", rare_relevance(1200, 0.03)))
     return [FailedPremise("one", severity, failure.clause, failure.note) for severity, failure in failures]
 
 
@@ -148,7 +149,7 @@ def stop_reasons() -> list[str]:
             reasons += [
                 parse_stop(rule, margin=margin).check(replace(state, withheld=premise)).reason
                 for margin in margins
-                for premise in (None, *failed_premises())
+                for premise in (None, *(failed for failed in failed_premises() if failed.severity != "note"))
             ]
     reasons.append(parse_stop("none").check(StopState(3, 3, *_nothing(3))).reason)
     for rule, width in itertools.product(("width:0.2", "budget:4", "none"), (0.1, 0.5)):
@@ -168,19 +169,21 @@ def _nothing(systems: int) -> tuple[Any, ...]:
 def sentences_of_lists() -> list[str]:
     rows = [(f"q{place}", a, b) for place in range(40) for a, b in itertools.combinations(("a", "an", "and"), 2)]
     found = []
-    for systems, share in itertools.product(
-        (1, 2, 3), ((), (1.0, 1.0, 1.0), (1.0, 1.0, 0.5), (0.5, 0.5, 0.5), (1.0, 0.5, 0.5))
-    ):
+    shares = ((), (1.0, 1.0, 1.0), (1.0, 1.0, 0.5), (0.5, 0.5, 0.5), (1.0, 0.5, 0.5))
+    for systems, share, people in itertools.product((1, 2, 3), shares, (1, 3, 20)):
         names = ("a", "an", "and")[:systems]
         asked = pl.DataFrame([row for row in rows if {*row[1:]} <= {*names}], schema=["query", "a", "b"], orient="row")
         if not asked.height:
             asked = pl.DataFrame(schema={"query": pl.String, "a": pl.String, "b": pl.String})
         chance = dict(zip((("a", "an"), ("a", "and"), ("an", "and")), share, strict=False))
         answers = [
-            (query, a, b, "w", "a" if chance[a, b] == 1 else "same") for query, a, b in asked.rows() if (a, b) in chance
+            (query, a, b, f"w{int(query[1:]) % people}", "a" if chance[a, b] == 1 else "same")
+            for query, a, b in asked.rows()
+            if (a, b) in chance
         ]
         given = pl.DataFrame(answers, schema=ANSWERS, orient="row") if answers else pl.DataFrame(schema=ANSWERS)
-        found.append(ListCampaign(ListProblem(names, asked), given).look.estimates.sentence())
+        estimates = ListCampaign(ListProblem(names, asked), given).look.estimates
+        found += [estimates.sentence(), *estimates.notes()]
     return found
 
 

@@ -23,7 +23,7 @@ from earmark.inference.chosen_judgments import FEWEST, ChoiceTest, choice_test
 from earmark.inference.confidence import Ranking
 from earmark.inference.premises import FailedPremise, Severity
 from earmark.predictors.base import Predictor
-from earmark.wording import percent
+from earmark.wording import counted, percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +174,34 @@ def _range(shares: tuple[float, float]) -> str:
     return f"{100 * shares[0]:.0f} to {100 * shares[1]:.0f}%"
 
 
+RARE = 0.05
+"""Below this expected share of the top gain, averaged over items, relevance is rare."""
+RARE_FROM = 20
+"""From so many judged items on, that is known of a collection."""
+FEW_LEVELS = 5
+"""On scales of more levels, a low mean gain does not mean that nearly all items have the same one."""
+
+
+def _relevance_common(grounds: Grounds) -> Failure | None:
+    problem, beliefs = grounds.problem, grounds.beliefs
+    scale, judged = problem.scale, int(beliefs.judged.sum())
+    if problem.inference.mode != "model" or problem.model.errors != "correlated" or judged < RARE_FROM:
+        return None
+    if beliefs.judged.all() or scale.continuous or len(scale.gains) > FEW_LEVELS:
+        return None
+    mean = float(beliefs.mean.mean()) / float(scale.top)
+    return rare_relevance(judged, mean) if mean < RARE else None
+
+
+def rare_relevance(judged: int, mean: float) -> Failure:
+    """Say that relevance is rare: after so many judgments, the expected share of the top gain of an item."""
+    return Failure(
+        "but relevance is rare: intervals of scores are narrower than they should be",
+        f"relevance is rare: after {counted(judged, 'judgment')}, an item is expected to have {percent(mean)}% of the "
+        "top gain; intervals of scores are narrower than they should be, and differences come out too large",
+    )
+
+
 PREMISES: tuple[Premise, ...] = (
     Premise(
         "items are not judged because they are good",
@@ -192,6 +220,12 @@ PREMISES: tuple[Premise, ...] = (
         "The model knows that errors of predictions are alike for items of one query, system, artist or genre.",
         "claim",
         _errors_modelled,
+    ),
+    Premise(
+        "relevance is not rare",
+        "Errors of scores are about symmetric, as they are unless nearly all items have the lowest gain.",
+        "note",
+        _relevance_common,
     ),
 )
 """All premises, the gravest first: the first that fails speaks in the headline."""

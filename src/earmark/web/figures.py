@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -125,6 +125,8 @@ class _Told:
 
     body: dict[str, Any]
     level: float
+    anytime: ClassVar[bool] = True
+    """What a stored campaign says of lists holds at all looks together."""
 
     def systems_frame(self) -> pl.DataFrame:
         """One row per system."""

@@ -104,7 +104,12 @@ def _number(value: Any, otherwise: float = 0.0) -> float:
     return otherwise if value is None else float(value)
 
 
-_ABOUT = {"these queries": "these", "queries like these": "like", "all candidate pairs": "pairs"}
+_ABOUT = {
+    "these queries": "these",
+    "queries like these": "like",
+    "queries and people like these": "people",
+    "all candidate pairs": "pairs",
+}
 _BY = {
     "by the model": "model",
     "by the model of preferences": "preferences",
