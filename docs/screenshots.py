@@ -25,6 +25,7 @@ import polars as pl
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from earmark.campaign.plan import SECONDS_PER_JUDGMENT
 from earmark.cli.main import main
 from earmark.demo.collection import DemoFiles, make_collection, write_clip, write_collection
 from earmark.store.folder import CampaignFolder
@@ -50,6 +51,9 @@ ANSWERS = 120
 OTHER_ANSWERS = {"prefer": 130, "order": 40, "lists": 30}
 LOOK_EVERY = 20
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan")
+SHARES = (0.4, 0.3, 0.2, 0.1)
+# Half a minute per answer, as `earmark plan` and the demonstration reckon.
+SECONDS = (SECONDS_PER_JUDGMENT - 10, SECONDS_PER_JUDGMENT + 10)
 
 PAGES_OF_KINDS = ("judge", "organise-results", "organise-answers")
 
@@ -114,7 +118,7 @@ class Clock:
     """Tells the time of a past hour, in which people took their time."""
 
     def __init__(self) -> None:
-        self.now = time.time() - 6000
+        self.now = time.time() - 4200
 
     def __call__(self) -> int:
         """Return the time in microseconds."""
@@ -150,18 +154,20 @@ class Listener:
 
 
 def answer(folder: CampaignFolder, kind: str, files: DemoFiles, clock: Clock) -> None:
-    """Let people answer, the busiest first."""
+    """Let people answer, one after another, the busiest first."""
     listener = Listener(folder, files)
     people = [made.assessor for made in invite(folder.store, PEOPLE)]
     worker = Worker(folder)
-    for number in range(ANSWERS if kind == "grade" else OTHER_ANSWERS[kind]):
+    total = ANSWERS if kind == "grade" else OTHER_ANSWERS[kind]
+    turns = np.searchsorted(np.cumsum(SHARES) * total, np.arange(total), side="right")
+    for number in range(total):
         if number % LOOK_EVERY == 0:
             worker.look()
-        person = people[int(listener.rng.choice(len(people), p=[0.4, 0.3, 0.2, 0.1]))]
+        person = people[turns[number]]
         held = folder.desk.take(person, ahead=0).questions
         if not held:
             continue
-        clock.now += float(listener.rng.uniform(20, 50))
+        clock.now += float(listener.rng.uniform(*SECONDS))
         folder.desk.answer(person, held[0].id, key=f"shown {number}", **listener.answer(kind, held[0]))
     for person in people:
         folder.desk.give_back(person)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 import os
 import re
 import shlex
@@ -69,6 +70,18 @@ def test_the_readme_says_what_the_demo_says(shown: Said) -> None:
     assert wrong == "none"
     for fact in (f"{judged} of {items} judgments", f"{decided} of 15 pairs of systems", "none of them wrongly", more):
         assert fact in words
+
+
+def test_the_page_of_questions_says_what_rank_says(cli: Cli, shown: Said, folder: Path) -> None:
+    words = " ".join((Path(__file__).parents[2] / "docs" / "faq.md").read_text().split())
+    inputs = [folder / "runs.tsv", "--judgments", folder / "asked.csv", "--metadata", folder / "metadata.csv"]
+    confidence = {}
+    for target in ("sample", "population"):
+        rows = cli("rank", *inputs, "-m", "AG@5", "--target", target).rows
+        (pair,) = (row for row in rows if (row.get("a"), row.get("b")) == ("timbre", "timbre+rhythm"))
+        confidence[target] = math.floor(100 * pair["confidence"])
+    assert f"is {confidence['sample']}% sure that timbre is better than timbre+rhythm" in words
+    assert f"the same pair has a confidence of .{confidence['population']} and is undecided" in words
 
 
 def test_the_commands_that_the_demo_names_work(cli: Cli, shown: Said, folder: Path) -> None:

@@ -18,7 +18,7 @@ from earmark.data.scales import BROAD
 from earmark.demo.asking import Enough, Person
 from earmark.demo.collection import DEPTH, DemoCollection, DemoFiles, make_collection
 from earmark.demo.listening import answers_page, questions_page
-from earmark.demo.story import first_answers, pauses, tell, told_frame
+from earmark.demo.story import pauses, tell, told_frame, typical_answers
 from earmark.demo.systems import WHAT_THEY_HEAR
 from earmark.evaluation import evaluate
 
@@ -160,10 +160,28 @@ def test_the_page_plays_the_questions_and_tells_nothing_else(made: DemoCollectio
 
 
 def test_pages_name_what_is_to_be_heard(made: DemoCollection, tmp_path: Path) -> None:
-    heard = first_answers(made, queries=2)
-    assert len(heard) == 2
-    assert [one.system for one in heard[0][1]] == list(made.runs.systems)
-    page = answers_page(heard, DemoFiles(tmp_path).addresses(made.songs))
+    examples = typical_answers(made, queries=2)
+    assert len(examples.answers) == 2
+    assert [one.system for one in examples.answers[0][1]] == list(made.runs.systems)
+    page = answers_page(examples, DemoFiles(tmp_path).addresses(made.songs))
     assert page.count("<audio") == 2 * (1 + len(WHAT_THEY_HEAR))
     assert "http" not in page
+    assert f"These are 2 of {len(made.runs.queries)} queries" in page
     assert questions_page([], {}, ["<good>"]).count("&lt;good&gt;") == 1
+
+
+def test_the_queries_to_listen_to_are_those_nearest_to_the_means(made: DemoCollection) -> None:
+    gains = {
+        (query, document): gain
+        for query, document, gain in made.judgments.frame.select("query", "document", "gain").iter_rows()
+    }
+    first = made.runs.to_polars().filter(pl.col("rank") == 1).select("system", "query", "document").iter_rows()
+    of = {(query, system): gains[query, document] for system, query, document in first}
+    table = np.array([[of[query, system] for system in made.runs.systems] for query in made.runs.queries])
+    examples = typical_answers(made, queries=3)
+    assert dict(examples.means) == pytest.approx(dict(zip(made.runs.systems, table.mean(axis=0), strict=True)))
+    assert examples.among == len(table)
+    distance = dict(zip(made.runs.queries, ((table - table.mean(axis=0)) ** 2).sum(axis=1), strict=True))
+    assert [query for query, _ in examples.answers] == sorted(distance, key=distance.__getitem__)[:3]
+    for query, answers in examples.answers:
+        assert [answer.similar for answer in answers] == [round(of[query, system]) for system in made.runs.systems]

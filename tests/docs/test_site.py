@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import numpy as np
+import polars as pl
 import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -141,6 +142,22 @@ def test_every_page_is_in_the_navigation() -> None:
         path for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb") and ".ipynb_checkpoints" not in path.parts
     ]
     assert sorted(nav) == sorted(path.relative_to(DOCS).as_posix() for path in pages)
+
+
+def test_the_first_pages_promise_the_same() -> None:
+    promises = []
+    for page in (ROOT / "README.md", DOCS / "index.md"):
+        section = page.read_text().partition("## What you can rely on")[2].partition("\n## ")[0]
+        (promise,) = (point for point in section.split("\n- ") if "95% means 95%" in point)
+        promises.append(" ".join(promise.replace("](docs/", "](").split()))
+    assert promises[0] == promises[1]
+
+
+def test_the_first_page_says_how_many_judgments_its_picture_shows() -> None:
+    judged = pl.read_csv(DOCS / "data" / "demo.csv")["judged"].max()
+    words = " ".join((DOCS / "index.md").read_text().split())
+    assert f"against the number of judgments, up to {judged}." in words
+    assert f"at {judged} of 775 the campaign stops" in words
 
 
 def test_every_page_is_built(pages: dict[Path, Parsed], site: Path) -> None:

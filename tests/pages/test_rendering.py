@@ -17,7 +17,7 @@ from jinja2 import UndefinedError
 import earmark
 from earmark.cli.output import number
 from earmark.data.judgments import Judgments
-from earmark.demo.listening import Answer, Question, answers_page, questions_page
+from earmark.demo.listening import Answer, Examples, Question, answers_page, questions_page
 from earmark.errors import InputError, MissingLibraryError
 from earmark.pages import latex, render, write_page
 from earmark.pages.rendering import _environment
@@ -69,7 +69,7 @@ def test_latex_prints_what_users_gave_as_it_is(findings: Findings, tmp_path: Pat
 def test_pages_to_listen_to_print_what_users_gave_as_it_is() -> None:
     clips = {"q": "q.flac", "d": 'clips/"d" & <e>.flac'}
     asked = questions_page([Question(1, "q", "d")], clips, [HOSTILE])
-    heard = answers_page([("q", [Answer(HOSTILE, "d", 7)])], clips)
+    heard = answers_page(Examples([("q", [Answer(HOSTILE, "d", 7)])], {HOSTILE: 7.0}, 1), clips)
     for page in (asked, heard):
         assert page.count("<script") == 1
         assert "alert" not in page.partition("<script>")[2]

@@ -94,6 +94,17 @@ def test_all_counts_that_give_table_6(place: int, solutions: int, tables: list[C
     assert len(names) == len(found.counts)
 
 
+def test_of_how_many_pairs_there_were_only_the_least_number_is_said(tables: list[Comparison]) -> None:
+    """The greatest number follows from how many pairs were tried: more pairs give more counts that fit."""
+    (table,) = (table for table in tables if "all counts of pairs" in table.title)
+    said = " ".join(table.notes)
+    for level, solutions in (("+5/6", 14), ("+4/6", 11)):
+        pairs = [row.ours for row in table.rows if row.name.startswith(f"{level}:") and row.column == "pairs"]
+        assert len(pairs) == solutions
+        assert f"{level}: {solutions} give all digits, with at least {min(pairs):.0f} pairs" in said
+        assert f"{max(pairs):.0f}" not in said
+
+
 def test_no_counts_are_overlooked() -> None:
     """The exact test is only done near the normal approximation: on small numbers, it is done on all."""
     found = counts.pair_counts("0.595", "0.690", "0.0249", most=300)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from earmark.demo.collection import DemoCollection, DemoFiles
     from earmark.demo.story import Chapter, Story
 
-_SECONDS_PER_JUDGMENT = 30
 _QUERIES_TO_HEAR = 6
 
 
@@ -147,6 +146,7 @@ def _serve(screen: Output, folder: Path, seed: int, port: int) -> None:
 
 
 def _introduce(screen: Output, made: DemoCollection, files: DemoFiles) -> None:
+    from earmark.campaign.plan import SECONDS_PER_JUDGMENT
     from earmark.data.collection import Collection, describe
     from earmark.demo.systems import WHAT_THEY_HEAR
 
@@ -161,10 +161,10 @@ def _introduce(screen: Output, made: DemoCollection, files: DemoFiles) -> None:
         [Column("system", list(WHAT_THEY_HEAR), numeric=False)],
         [Column("what it hears", list(WHAT_THEY_HEAR.values()), numeric=False)],
     )
-    hours = facts.items * _SECONDS_PER_JUDGMENT / 3600
+    hours = facts.items * SECONDS_PER_JUDGMENT / 3600
     screen.show(
         f"\nWhich finds the most similar music? Together they found {facts.items:,} pairs of a query and a song.\n"
-        f"Judging all of them takes {hours:.1f} hours at {_SECONDS_PER_JUDGMENT} s each. How few are enough?\n"
+        f"Judging all of them takes {hours:.1f} hours at {SECONDS_PER_JUDGMENT:g} s each. How few are enough?\n"
     )
 
 
@@ -172,7 +172,7 @@ def _tell(screen: Output, made: DemoCollection, files: DemoFiles, seed: int) -> 
     """Play the campaign with the made-up listener and compare it with the truth."""
     from earmark.data.writers import write_judgments
     from earmark.demo.listening import answers_page, write_page
-    from earmark.demo.story import decided_wrongly, first_answers, tell, write_progress
+    from earmark.demo.story import decided_wrongly, tell, typical_answers, write_progress
 
     items, judged = made.judgments.frame.height, 0
     with screen.progress(items, "judging") as advance:
@@ -193,8 +193,8 @@ def _tell(screen: Output, made: DemoCollection, files: DemoFiles, seed: int) -> 
     decided, wrong = decided_wrongly(story, last)
     are = "are" if wrong > 1 else "is"
     screen.show(f"Of {decided} pairs that it calls decided, {wrong or 'none'} {are} in the wrong order.\n")
-    heard = first_answers(made, queries=_QUERIES_TO_HEAR)
-    write_page(answers_page(heard, files.addresses(made.songs)), files.listening)
+    examples = typical_answers(made, queries=_QUERIES_TO_HEAR)
+    write_page(answers_page(examples, files.addresses(made.songs)), files.listening)
     assert story.end.judgments is not None
     write_judgments(story.end.judgments, files.asked)
     write_progress(story, files.progress)

@@ -32,6 +32,25 @@ class Answer:
     similar: int
 
 
+@dataclass(frozen=True)
+class Examples:
+    """The first answers of all systems to a few of many queries.
+
+    Attributes
+    ----------
+    answers : sequence of (str, sequence of Answer)
+        A query, and what every system answered.
+    means : mapping of str to float
+        How similar the listener finds the first answers of a system, on average over all queries.
+    among : int
+        How many queries there are.
+    """
+
+    answers: Sequence[tuple[str, Sequence[Answer]]]
+    means: Mapping[str, float]
+    among: int
+
+
 def questions_page(questions: Sequence[Question], clips: Mapping[str, str], grades: Sequence[str]) -> str:
     """Write a page on which a batch of questions can be listened to.
 
@@ -48,6 +67,6 @@ def questions_page(questions: Sequence[Question], clips: Mapping[str, str], grad
     return render("questions.html", queries=queries, questions=len(questions), clips=clips, grades=grades)
 
 
-def answers_page(answers: Sequence[tuple[str, Sequence[Answer]]], clips: Mapping[str, str]) -> str:
+def answers_page(examples: Examples, clips: Mapping[str, str]) -> str:
     """Write a page on which the answers of systems to some queries can be listened to."""
-    return render("answers.html", queries=answers, clips=clips)
+    return render("answers.html", examples=examples, clips=clips)

@@ -1,8 +1,7 @@
 """The campaign of the demonstration: no judgments, a few, more, until it is sure enough; and how right that was.
 
-It is an illustration and proves nothing: one collection, with a stop rule that was chosen among four after seeing how
-the story goes with the usual seed. Other seeds stop sooner or later. What holds over many collections is for studies to
-say.
+It is an illustration and proves nothing: one collection, with the default stop rule. Other seeds stop sooner or later.
+What holds over many collections is for studies to say.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from earmark.campaign.loop import play
 from earmark.data.files import replacing
 from earmark.data.scales import FINE, Scale
 from earmark.demo.collection import DEPTH, DemoCollection
-from earmark.demo.listening import Answer
+from earmark.demo.listening import Answer, Examples
 from earmark.plots import plot_campaign, plot_progress, progress_data, svg_text
 from earmark.report import Figure, Findings, Reproduction, gather_findings, versions_here
 from earmark.simulation.campaigns import Outcome, Truth, outcomes_frame
@@ -137,14 +136,22 @@ def pauses(chapters: Sequence[Chapter]) -> list[Chapter]:
     return [*(one for one in chapters[:-1] if one.look.judged in LOOKS), *chapters[-1:]]
 
 
-def first_answers(made: DemoCollection, *, queries: int) -> list[tuple[str, list[Answer]]]:
-    """Return what every system finds most similar to the first few queries, and what the listener thinks of it."""
+def typical_answers(made: DemoCollection, *, queries: int) -> Examples:
+    """Return what every system finds most similar to a few typical queries, and what the listener thinks of it.
+
+    Single queries often order systems otherwise than all of them do. Typical are those at which the gains of the first
+    answers are closest to their means over all queries, by the sum of squares over the systems; the closest come first.
+    """
     judged = made.runs.to_polars().join(made.judgments.frame, on=["query", "document"], how="left")
-    first = judged.filter(pl.col("rank") == 1, pl.col("query").is_in(made.runs.queries[:queries]))
+    first = judged.filter(pl.col("rank") == 1)
+    means = first.group_by("system", maintain_order=True).agg(mean=pl.col("gain").mean())
+    squared = (pl.col("gain") - pl.col("mean")) ** 2
+    distance = first.join(means, on="system").group_by("query").agg(distance=squared.sum())
     answers: dict[str, list[Answer]] = {}
-    for system, query, document, gain in first.select("system", "query", "document", "gain").iter_rows():
+    nearest = first.join(distance, on="query", maintain_order="left").sort("distance", "query", maintain_order=True)
+    for system, query, document, gain in nearest.select("system", "query", "document", "gain").iter_rows():
         answers.setdefault(query, []).append(Answer(system, document, round(gain)))
-    return list(answers.items())
+    return Examples(list(answers.items())[:queries], dict(means.iter_rows()), len(answers))
 
 
 def demo_findings(campaign: Campaign, story: Story | None = None) -> Findings:

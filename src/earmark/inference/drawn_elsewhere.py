@@ -14,7 +14,7 @@ both tails of the binomial distribution and Bonferroni's correction, the judgmen
 References
 ----------
 .. [1] W. Hoeffding (1956). On the distribution of the number of successes in independent trials. Annals of
-   Mathematical Statistics 27 (3), 713-721.
+   Mathematical Statistics 27(3), 713-721.
 """
 
 from __future__ import annotations

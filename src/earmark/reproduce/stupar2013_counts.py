@@ -28,7 +28,7 @@ CUMULATIVE = ("6/6", "+5/6", "+4/6")
 PRECISION = {EMOTION: ("0.658", "0.595", "0.559"), PICASSO: ("0.782", "0.690", "0.614")}
 FISHER = ("0.0530", "0.0249", "0.0938")
 MOST_PAIRS = 500
-"""Up to how many pairs of a system are tried."""
+"""Up to how many pairs of a system are tried; more pairs give more solutions, without an end."""
 NEAREST = 5
 """How many counts to list where none give all printed digits."""
 # Fisher's p-value is not far from that of the normal approximation: only such counts are worth the exact test.
@@ -176,16 +176,19 @@ def counts_of_table_6() -> Comparison:
             rows.append(given(name, second, y / m, column=PICASSO))
             rows.append(put(name, printed, p_value, column="Fisher's exact test"))
             rows.append(beside(name, None, float(n + m), column="pairs"))
-        low, high = found.counts[:, [1, 3]].sum(axis=1).min(), found.counts[:, [1, 3]].sum(axis=1).max()
-        many = (
-            f"{len(found.counts)} give all digits" if found.exact else f"none gives all digits, the {NEAREST} nearest"
+        both = found.counts[:, [1, 3]].sum(axis=1)
+        ranges.append(
+            f"{level}: {len(found.counts)} give all digits, with at least {both.min()} pairs of both systems together"
+            if found.exact
+            else f"{level}: none gives all digits, the {NEAREST} nearest have {both.min()} to {both.max()} pairs"
         )
-        ranges.append(f"{level}: {many}, {low} to {high} pairs of both systems together")
     notes = (
         f"The paper does not print how many pairs there were. Listed is what, up to {MOST_PAIRS} pairs of a system, "
         "rounds to its precisions and its p-value: right and all of the emotion-based system, then of Picasso. "
         + "; ".join(ranges)
         + ".",
+        "Where some give all digits, more pairs of a system give more of them: neither how many they are nor the "
+        "greatest number of pairs says anything about the paper, only the least does.",
         "They are chosen so that they give what is printed; that they do is no finding.",
     )
     return Comparison(f"{PAPER}, Table 6: all counts of pairs that would give it", tuple(rows), notes)
