@@ -23,7 +23,7 @@ References
    and Economic Statistics 29(2), 238-249.
 .. [2] E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. Journal of the
    American Statistical Association 22(158), 209-212.
-.. [3] L. Kish (1965). Survey sampling. Wiley.
+.. [3] L. Kish (1965). Survey Sampling. Wiley.
 """
 
 from __future__ import annotations
