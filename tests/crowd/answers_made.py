@@ -67,3 +67,40 @@ def drawn_answers(
     return Preferences.from_frame(
         pl.DataFrame(rows, schema=["query", "a", "b", "assessor", "choice", "strength"], orient="row")
     )
+
+
+def answers_of_differing_difficulty(
+    rng: np.random.Generator,
+    *,
+    pairs: int = 200,
+    workers: int = 20,
+    per_pair: int = 5,
+    spread: float = 0.8,
+    misleading: float = 0.1,
+) -> tuple[Preferences, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Draw answers to pairs that people find easy or hard, some of which mislead most of them.
+
+    Worker w chooses the document that people lean to with the log-odds :math:`s_w e_p`: a skill whose logarithm has the
+    standard deviation 0.5, times the ease of the pair, whose logarithm has the standard deviation ``spread``. A pair is
+    misleading where people lean to the document that is not the better one, with 0.7 times the ease.
+
+    Returns
+    -------
+    Preferences
+        Pair n shows better{n} and worse{n}, in either order.
+    ndarray of bool, shape (pairs,)
+        Which pairs mislead.
+    """
+    skill = np.exp(rng.normal(0.3, 0.5, workers))
+    ease = np.exp(rng.normal(0.0, spread, pairs)) if spread else np.full(pairs, 1.5)
+    misled = rng.random(pairs) < misleading
+    lean = np.where(misled, -0.7 * ease, ease)
+    rows = []
+    for pair in range(pairs):
+        for worker in rng.choice(workers, per_pair, replace=False):
+            right = rng.random() < 1 / (1 + np.exp(-skill[worker] * lean[pair]))
+            turned = rng.random() < 0.5
+            shown = (f"worse{pair}", f"better{pair}") if turned else (f"better{pair}", f"worse{pair}")
+            rows.append(("q", *shown, f"w{worker:02d}", "a" if right != turned else "b"))
+    frame = pl.DataFrame(rows, schema=["query", "a", "b", "assessor", "choice"], orient="row")
+    return Preferences.from_frame(frame), misled

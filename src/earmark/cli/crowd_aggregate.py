@@ -48,7 +48,7 @@ def aggregate(
     ----------
     method
         The method. For preferences: majority; bradley-terry or davidson, by scores of documents, davidson with a place
-        for same; one-coin or dawid-skene, by what is most probably true given how reliable workers are. For gains:
+        for same; one-coin or dawid-skene, by the answer that reliable workers lean to. For gains:
         mean, median or majority; linear, with a bias, a scale use and a noise of every assessor; dawid-skene, for
         scales of few levels. When omitted, majority for preferences and linear for gains.
     agreement

@@ -1,16 +1,17 @@
 """Many answers to a question made into one.
 
 ``majority``
-    The document that more people chose; their *agreement* says how many. A level of agreement leaves out pairs that
+    The document that more people chose; their *agreement* says how many, and :mod:`~earmark.crowd.majority` how
+    probable it is that more of all people like these would choose it. A level of agreement leaves out pairs that
     fewer agreed on; without one, pairs with as many answers for either document are ``same``. The strength of a
     preference is that of all answers averaged, whichever document they chose [1]_.
 ``bradley-terry``, ``davidson``
     Scores of documents decide, which all answers about a query contribute to: see :mod:`~earmark.crowd.bradley_terry`.
     The strength of a preference is the difference of the scores.
 ``one-coin``, ``dawid-skene``
-    The answer that is most probably true, with more weight for workers who are reliable: see
-    :mod:`~earmark.crowd.worker_model`. Strengths are averaged as for the majority. Where people often answer *same*,
-    ``one-coin`` calls nearly every pair the same, and a note says so.
+    The answer that reliable workers lean to, with more weight for them, and less certainty about pairs that are hard:
+    see :mod:`~earmark.crowd.worker_model`. Strengths are averaged as for the majority. Where nearly all answers are
+    *same*, ``one-coin`` calls nearly every pair the same, and a note says so.
 
 Whatever the method, the cycles among the preferences of majorities are counted: where there are many of them no single
 order does people justice, and methods that find one hide that.
@@ -30,6 +31,7 @@ import polars as pl
 
 from earmark.crowd.bradley_terry import fit_bradley_terry, fit_davidson
 from earmark.crowd.cycles import count_cycles
+from earmark.crowd.majority import majority_probability
 from earmark.crowd.worker_model import FIRST, SAME, SECOND, fit_worker_model
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
@@ -57,9 +59,10 @@ class Aggregated(Display):
     preferences : polars.DataFrame
         One row per pair: ``query``, ``a``, ``b`` (in the order of their ids), ``assessor`` (the method), ``choice``,
         ``strength``, ``probability``, ``agreement`` (how many people chose the document that the row names, or, for
-        *same*, neither) and ``answers``. The probability is, for majorities, the share of answers for the choice; for
-        scores, that of choosing this document rather than the other; for models of workers, that of the choice being
-        the true one.
+        *same*, neither) and ``answers``. The probability is, for majorities, that more people like these would choose
+        this document than the other, one half for *same* (:mod:`~earmark.crowd.majority`); for scores, that of choosing
+        this document rather than the other; for models of workers, that of the choice being the answer that reliable
+        workers lean to. No number here tells whether most people are misled.
     cycles : polars.DataFrame
         Cycles among majorities by query, see :func:`~earmark.crowd.cycles.count_cycles`.
     documents : polars.DataFrame
@@ -145,7 +148,8 @@ def aggregate_preferences(
         chosen = pairs.winner
         if agreement is not None:
             keep &= agreement.reached_by(pairs, min_answers=min_answers)
-        probability, strength = _agreement(pairs, chosen) / pairs.answers, pairs.mean_strength
+        ahead = majority_probability(pairs.first, pairs.second)
+        probability, strength = np.select([chosen > 0, chosen < 0], [ahead, 1 - ahead], 0.5), pairs.mean_strength
     elif method == "bradley-terry" or method == "davidson":
         fit = fit_bradley_terry if method == "bradley-terry" else fit_davidson
         scored = fit(preferences, strengths=strengths, prior_sd=prior_sd)
