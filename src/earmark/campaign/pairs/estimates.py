@@ -39,6 +39,7 @@ import polars as pl
 from earmark.beliefs.estimates import Estimates, Moments, all_pairs, without_noise
 from earmark.campaign.pairs.candidates import PairAnswers
 from earmark.campaign.pairs.model import NODE_WEIGHTS, NODES, PairPosterior
+from earmark.campaign.pairs.people import people_variance, total_df
 from earmark.crowd.davidson import log_likelihood, verdict_probabilities
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, Summary
@@ -219,21 +220,29 @@ def estimate_precision(
     covariance = own - expected @ expected.T + together - (slope * posterior.variance) @ slope.T
     a, b = all_pairs(order.shape[0])
     variance = np.diag(covariance)
+    df = max(design.queries.size - 1, 1)
+    difference = without_noise(mean[a] - mean[b], mean)
+    apart = _positive(variance[a] + variance[b] - 2 * covariance[a, b])
+
+    def with_people(variance: Floats, contrasts: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+        people = people_variance(posterior, answers, contrasts, covariance)
+        return variance + people.variance, total_df(variance, df, people)
+
+    score_variance, score_df = with_people(_positive(variance), order.astype(np.float64), with_pairs)
+    apart_variance, apart_df = with_people(apart, (order[a] - order[b]) / 2, with_pairs[a] - with_pairs[b])
     estimates = Estimates(
         systems=design.systems,
         measure=PairPrecision(),
-        scores=Moments.exact(mean, _positive(variance)),
+        scores=Moments.exact(mean, score_variance, df=score_df),
         a=a,
         b=b,
-        differences=Moments.exact(
-            without_noise(mean[a] - mean[b], mean), _positive(variance[a] + variance[b] - 2 * covariance[a, b])
-        ),
+        differences=Moments.exact(difference, apart_variance, df=apart_df),
         identical=np.all(order[a] == order[b], axis=1),
         queries=design.queries.size,
         items=len(design.pairs),
         judged=int(np.minimum(answers.total, needed).sum()) // needed,
     )
-    ranking = rank_systems(estimates, level=level, df=max(design.queries.size - 1, 1))
+    ranking = rank_systems(estimates, level=level, df=df)
     return PreferenceEstimates(
         ranking, posterior, verdicts, first_weight, second_weight, slope, with_pairs, len(answers)
     )
