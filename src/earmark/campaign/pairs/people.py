@@ -30,8 +30,6 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from earmark.campaign.pairs.candidates import PairAnswers
@@ -40,26 +38,10 @@ from earmark.crowd.davidson import slope_and_information
 from earmark.data.arrays import Floats
 
 
-@dataclass(frozen=True, eq=False)
-class PeopleVariance:
-    """What the choice of people adds to the variance of estimates; arrays of shape (estimates,).
-
-    Attributes
-    ----------
-    variance : ndarray of float, 0 or more
-        0 where fewer than two people, or none about two queries, can tell.
-    df : ndarray of float, above 0
-        Its degrees of freedom.
-    """
-
-    variance: Floats
-    df: Floats
-
-
 def people_variance(
     posterior: PairPosterior, answers: PairAnswers, contrasts: Floats, with_pairs: Floats
-) -> PeopleVariance:
-    """Return the variance of estimates that other people would have answered.
+) -> tuple[Floats, Floats]:
+    """Return what the choice of people adds to the variance of estimates, and its degrees of freedom.
 
     Parameters
     ----------
@@ -71,6 +53,12 @@ def people_variance(
         The direction of each estimate.
     with_pairs : ndarray of float, shape (estimates, pairs)
         The covariance of each estimate with the expected difference of each pair.
+
+    Returns
+    -------
+    variance : ndarray of float, shape (estimates,), 0 or more
+        0 where fewer than two people, or none about two queries, can tell.
+    df : ndarray of float, shape (estimates,), above 0
     """
     variance, df = np.zeros(contrasts.shape[0]), np.ones(contrasts.shape[0])
     counted = posterior.design.matters[answers.pair]
@@ -78,7 +66,7 @@ def people_variance(
     query = np.unique(posterior.design.pairs.query_index[pair], return_inverse=True)[1]
     person = np.unique(answers.person[counted], return_inverse=True)[1]
     if not pair.size or person.max() == 0:
-        return PeopleVariance(variance, df)
+        return variance, df
     size = int(person.max()) + 1, int(query.max()) + 1
     cell = person * size[1] + query
     information = _information_of_an_answer(posterior)
@@ -101,13 +89,19 @@ def people_variance(
         found = (same_person - concentration * anybody) / (1 - concentration) / across_queries
         variance[number] = max(float(found), 0.0) * response[number] ** 2
         df[number] = 1 / concentration - 1
-    return PeopleVariance(variance, df)
+    return variance, df
 
 
-def total_df(variance: Floats, df: float, people: PeopleVariance) -> Floats:
-    """Return the degrees of freedom of a variance of the model plus that of people (Satterthwaite 1946)."""
-    part = people.variance / np.where(people.variance > 0, variance + people.variance, 1.0)
-    return np.asarray(1 / ((1 - part) ** 2 / df + part**2 / people.df))
+def total_df(model: Floats, model_df: float, people: Floats, people_df: Floats) -> Floats:
+    """Return the degrees of freedom of a variance of the model plus that of people (Satterthwaite 1946).
+
+    Examples
+    --------
+    >>> total_df(np.array([1.0, 1.0]), 10.0, np.array([0.0, 1.0]), np.array([2.0, 2.0])).round(2).tolist()
+    [10.0, 6.67]
+    """
+    part = people / np.where(people > 0, model + people, 1.0)
+    return np.asarray(1 / ((1 - part) ** 2 / model_df + part**2 / people_df))
 
 
 def _information_of_an_answer(posterior: PairPosterior) -> Floats:
