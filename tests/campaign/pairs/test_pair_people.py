@@ -42,7 +42,7 @@ class Tastes:
     @classmethod
     def draw(cls, rng: np.random.Generator, sd: float, systems: int = 2) -> Tastes:
         """Draw the preferences of people at large from the model."""
-        skills = np.linspace(0.6, 0.4, systems)
+        skills = np.linspace(0.6, 0.4, systems).tolist()
         design = made_up_world(rng, skills=skills, queries=20, documents=20, depth=10, pairs=30).design
         effects = dense(design, SDS)
         difference = effects @ rng.normal(size=effects.shape[1]) + SDS.pair * rng.normal(size=len(design.pairs))

@@ -121,8 +121,9 @@ class PairAnswers:
 
     def __add__(self, more: PairAnswers) -> PairAnswers:
         names = ("pair", "person", "sign")
-        both = [np.concatenate((getattr(self, name), getattr(more, name))) for name in names]
-        return PairAnswers(self.first + more.first, self.second + more.second, self.same + more.same, *both)
+        pair, person, sign = (np.concatenate((getattr(self, name), getattr(more, name))) for name in names)
+        first, second, same = self.first + more.first, self.second + more.second, self.same + more.same
+        return PairAnswers(first, second, same, pair, person, sign)
 
 
 def make_candidates(questions: list[tuple[str, str, str]]) -> PairTable:
@@ -200,7 +201,8 @@ def answers_about(candidates: PairTable, preferences: Preferences) -> tuple[Pair
     place_of_answer = at[pairs.answer_pair]
     about = place_of_answer >= 0
     sign = (preferences.sign * pairs.answer_orientation)[about]
-    found = PairAnswers(*counts, place_of_answer[about], preferences.assessor_index[about], sign)
+    first, second, same = counts
+    found = PairAnswers(first, second, same, place_of_answer[about], preferences.assessor_index[about], sign)
     return found, int(pairs.answers[~known].sum())
 
 

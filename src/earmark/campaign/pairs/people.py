@@ -108,5 +108,5 @@ def _information_of_an_answer(posterior: PairPosterior) -> Floats:
     """Return how much the expectation of one answer about each pair rises with its difference, shape (pairs,)."""
     spread = np.sqrt(posterior.variance + posterior.sds.pair**2)
     difference = posterior.mean[:, None] + spread[:, None] * NODES
-    _, information = slope_and_information(difference, 0, 1, posterior.same_weight)
+    _, information = slope_and_information(difference, np.zeros(1), np.ones(1), posterior.same_weight)
     return np.asarray(information @ NODE_WEIGHTS)
