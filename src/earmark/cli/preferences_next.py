@@ -247,7 +247,11 @@ def rank(
     """Estimate the preference precision that systems would have if all candidate pairs were answered.
 
     Few pairs need an answer, or none: a model predicts what people would prefer in the others and how uncertain that
-    is, and from this how probable it is that one system is better than another. The difference is a minus b.
+    is, and from this how probable it is that one system is better than another. The difference is a minus b. Every pair
+    of systems is taken by itself: nothing is adjusted for their number.
+
+    Intervals and confidences are about answers of people like those who answered: the variance between people is part
+    of them. With one person they are about this person alone.
 
     Parameters
     ----------
@@ -280,6 +284,8 @@ def _print_ranking(out: Output, campaign: PairCampaign, k: int, level: float, pa
 
     estimates = campaign.look.estimates
     out.note(_standing(estimates))
+    for note in estimates.notes():
+        out.note(note)
     systems, differences = estimates.systems_frame(), estimates.ranking.pairs_frame()
     if not out.for_people:
         out.kinds(systems, differences, pl.DataFrame([estimates.summary()]))
@@ -309,7 +315,7 @@ def _print_ranking(out: Output, campaign: PairCampaign, k: int, level: float, pa
             Column("confidence", [in_percent(value) for value in shown["confidence"]]),
         ],
         caption="a has the better estimate; at least: the bound that the difference exceeds with "
-        f"{100 * level:g}% confidence",
+        f"{100 * level:g}% confidence{', each pair by itself' if differences.height > 1 else ''}",
     )
 
 

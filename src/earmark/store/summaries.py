@@ -226,7 +226,7 @@ def _preferences(campaign: StoredPairCampaign) -> dict[str, Any]:
         **_tables(ranking),
         "precision": _rows(precision_so_far(problem.design, campaign.answers, level=problem.level)),
         "live": _live_preferences(ranking),
-        "notes": ranking.notes()[1:],
+        "notes": [*ranking.notes()[1:], *estimates.notes()],
     }
 
 

@@ -6,7 +6,7 @@ ranked lists hold for the same query. How systems order any other pair does not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -72,13 +72,29 @@ class PairDesign:
         return shared
 
 
+def _nobody() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class PairAnswers:
-    """How often each candidate pair was answered, and how; arrays of shape (pairs,)."""
+    """How often each candidate pair was answered, and how, and who answered where that is known.
+
+    Attributes
+    ----------
+    first, second, same : ndarray of int, shape (pairs,)
+        How many answers chose either document, and neither.
+    pair, person, sign : ndarray of int, shape (answers,)
+        The answers whose author is known: about which pair, by whom (equal numbers for the same person), and +1 for the
+        first document, −1 for the second, 0 for the same. Other answers count as those of different people.
+    """
 
     first: Ints
     second: Ints
     same: Ints
+    pair: Ints = field(default_factory=_nobody)
+    person: Ints = field(default_factory=_nobody)
+    sign: Ints = field(default_factory=_nobody)
 
     @classmethod
     def none(cls, pairs: int) -> PairAnswers:
@@ -95,11 +111,19 @@ class PairAnswers:
         """How many more answers chose the first document than the second."""
         return self.first - self.second
 
+    @property
+    def n_people(self) -> int:
+        """How many people answered, of those who are known."""
+        return int(np.unique(self.person).size)
+
     def __len__(self) -> int:
         return int(self.total.sum())
 
     def __add__(self, more: PairAnswers) -> PairAnswers:
-        return PairAnswers(self.first + more.first, self.second + more.second, self.same + more.same)
+        names = ("pair", "person", "sign")
+        pair, person, sign = (np.concatenate((getattr(self, name), getattr(more, name))) for name in names)
+        first, second, same = self.first + more.first, self.second + more.second, self.same + more.same
+        return PairAnswers(first, second, same, pair, person, sign)
 
 
 def make_candidates(questions: list[tuple[str, str, str]]) -> PairTable:
@@ -164,6 +188,7 @@ def answers_about(candidates: PairTable, preferences: Preferences) -> tuple[Pair
     Returns
     -------
     answers : PairAnswers
+        People are numbered as in `preferences`.
     elsewhere : int
         How many answers are about pairs that are no candidates.
     """
@@ -173,7 +198,12 @@ def answers_about(candidates: PairTable, preferences: Preferences) -> tuple[Pair
     known = at >= 0
     counts = np.zeros((3, len(candidates)), dtype=np.int64)
     counts[:, at[known]] = np.stack((pairs.first, pairs.second, pairs.same))[:, known]
-    return PairAnswers(*counts), int(pairs.answers[~known].sum())
+    place_of_answer = at[pairs.answer_pair]
+    about = place_of_answer >= 0
+    sign = (preferences.sign * pairs.answer_orientation)[about]
+    first, second, same = counts
+    found = PairAnswers(first, second, same, place_of_answer[about], preferences.assessor_index[about], sign)
+    return found, int(pairs.answers[~known].sum())
 
 
 def _keys(pairs: PairTable) -> list[tuple[str, str, str]]:
