@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from earmark.data.arrays import Floats, Ints
 
@@ -63,6 +64,16 @@ class Stack:
         size = self.depth * self.width**2
         filled = np.bincount(np.concatenate(cells), weights=np.concatenate([w, w, -w, -w]), minlength=size)
         return filled.astype(np.float64).reshape(self.depth, self.width, self.width)
+
+    def matrices(self, entries: sparse.coo_array) -> Floats:
+        """Lay the entries of a block-diagonal matrix of all items out in the stack, shape (depth, width, width)."""
+        place = np.full(entries.shape[0], -1, dtype=np.int64)
+        place[self.items] = self.row
+        row, column = place[entries.coords[0]], place[entries.coords[1]]
+        here = row >= 0
+        laid = np.zeros(self.depth * self.width**2)
+        laid[row[here] * self.width + column[here] % self.width] = entries.data[here]
+        return laid.reshape(self.depth, self.width, self.width)
 
     def spread(self, values: Floats) -> Floats:
         """Lay values of all items out in the stack, 0 where there is padding; shape (depth, width)."""

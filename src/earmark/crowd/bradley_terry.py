@@ -22,19 +22,20 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
+from scipy import special
 
 from earmark.crowd.davidson import outcome_probabilities
-from earmark.crowd.paired_comparison import Comparisons, FittedScores, fit_comparisons
+from earmark.crowd.paired_comparison import Comparisons, FittedScores, Votes, fit_comparisons
 from earmark.data.arrays import Floats, Ints
 from earmark.data.display import Display, DisplayTable, Summary
 from earmark.data.preferences import PairTable, Preferences
 from earmark.errors import ParameterError
-from earmark.inference.proportions import normal_quantile
+from earmark.inference.proportions import require_level
 from earmark.wording import counted
 
 Ties = Literal["half", "ignore"]
@@ -72,7 +73,8 @@ class ScoredDocuments(Display):
 
         ``query``, ``document``, ``score``, ``standard_error``, ``low``, ``high``, ``rank`` and ``answers``.
         """
-        reach = normal_quantile(level) * self.fit.standard_error
+        require_level(level)
+        reach = special.stdtrit(self.fit.degrees_of_freedom, (1 + level) / 2) * self.fit.standard_error
         frame = pl.DataFrame(
             {
                 "query": pl.Series(self.pairs.queries, dtype=pl.String).gather(self.query_index),
@@ -134,22 +136,23 @@ def fit_bradley_terry(
     """
     if ties not in get_args(Ties):
         raise ParameterError(f"unknown way with ties '{ties}': use {' or '.join(get_args(Ties))}")
-    first, second, same, squares = _count(preferences, strengths=strengths)
+    (first, second, same, squares), votes = _count(preferences, strengths=strengths)
     half = same / 2 if ties == "half" else 0.0 * same
     nothing = np.zeros(same.size)
-    squares = squares if ties == "half" else squares - same
-    return _fit(preferences, (first + half, second + half, nothing, squares), prior_sd, max_iterations)
+    if ties == "ignore":
+        squares, votes = squares - same, replace(votes, weight=np.where(preferences.sign == 0, 0.0, votes.weight))
+    return _fit(preferences, (first + half, second + half, nothing, squares), votes, prior_sd, max_iterations)
 
 
 def fit_davidson(
     preferences: Preferences, *, strengths: bool = False, prior_sd: float = 2.0, max_iterations: int = 100
 ) -> ScoredDocuments:
     """Fit Davidson's model to all queries; see :func:`fit_bradley_terry` for the parameters."""
-    return _fit(preferences, _count(preferences, strengths=strengths), prior_sd, max_iterations)
+    return _fit(preferences, *_count(preferences, strengths=strengths), prior_sd, max_iterations)
 
 
-def _count(preferences: Preferences, *, strengths: bool) -> tuple[Floats, Floats, Floats, Floats]:
-    """Add up the weights of the answers to every pair, by outcome, and their squares."""
+def _count(preferences: Preferences, *, strengths: bool) -> tuple[tuple[Floats, Floats, Floats, Floats], Votes]:
+    """Add up the weights of the answers to every pair, by outcome, and their squares; and say whose they are."""
     pairs = preferences.pairs()
     sign = preferences.sign * pairs.answer_orientation
     weight = np.ones(sign.size)
@@ -162,17 +165,22 @@ def _count(preferences: Preferences, *, strengths: bool) -> tuple[Floats, Floats
         return np.bincount(pairs.answer_pair, weights=weights, minlength=len(pairs)).astype(np.float64)
 
     first, second, same = (total(weight * (sign == value)) for value in (1, -1, 0))
-    return first, second, same, total(weight**2)
+    votes = Votes(pairs.answer_pair, preferences.assessor_index, weight * sign, weight)
+    return (first, second, same, total(weight**2)), votes
 
 
 def _fit(
-    preferences: Preferences, counts: tuple[Floats, Floats, Floats, Floats], prior_sd: float, max_iterations: int
+    preferences: Preferences,
+    counts: tuple[Floats, Floats, Floats, Floats],
+    votes: Votes,
+    prior_sd: float,
+    max_iterations: int,
 ) -> ScoredDocuments:
     pairs = preferences.pairs()
     size = max(len(pairs.documents), 1)
     keys = np.concatenate([pairs.query_index * size + index for index in (pairs.first_index, pairs.second_index)])
     items, place = np.unique(keys, return_inverse=True)
-    comparisons = Comparisons(items // size, place[: len(pairs)], place[len(pairs) :], *counts)
+    comparisons = Comparisons(items // size, place[: len(pairs)], place[len(pairs) :], *counts, votes)
     answers = comparisons.per_item(pairs.answers.astype(np.float64), pairs.answers.astype(np.float64))
     fitted = fit_comparisons(comparisons, prior_sd=prior_sd, max_iterations=max_iterations)
     return ScoredDocuments(pairs, items // size, items % size, answers.astype(np.int64), fitted)

@@ -15,9 +15,26 @@ thousands of queries with hundreds of documents, slow above a few thousand docum
 The scores of a query have mean 0 (at the maximum they do by themselves). Covariances are those of the normal
 approximation at the maximum, less what is common to all documents of a query. Where answers have weights w other than 1
 the information in them is :math:`\sum w^2`, not :math:`\sum w`, and with B for the negative Hessian, P for the prior's
-part and J for the Laplacian with :math:`\sum w^2`, the covariance is :math:`B^{-1} (J + P) B^{-1}`. In simulated
-studies of 10 to 30 documents that are compared with about four others each, by three to six people, and whose scores
+part and J for the Laplacian with :math:`\sum w^2`, the covariance is :math:`B^{-1} (J + P) B^{-1}`.
+
+Answers of a person share that person's taste. Where it is known who answered, J is also what persons make it: with
+:math:`u_p` for the derivative of the log-likelihood of all answers of person p about a query by its scores,
+:math:`J = \frac{G}{G - 1} \sum_p u_p u_p^T` [1]_, and G for the effective number of persons of the query [2]_. The
+variance is the larger of the two, and an interval has :math:`G - 1` degrees of freedom (at least 1) where that is the
+one of persons. Where one person answered, it is the first, and says nothing about other people. In simulated studies of
+8 documents with 80 answers by 3, 6 or 30 people, whose tastes have a standard deviation of 0, 1 or 2 in log-odds, 95 to
+98 of 100 intervals of 95% held, and 90 to 97 of those for independent answers. Few people make them wide: 1.8 to 2.3
+times with 3 people, 1.2 to 1.5 with 6, 1.1 with 30.
+
+In simulated studies without taste of 10 to 30 documents that are compared with about four
+others each, by three to six people, and whose scores
 lie as far apart as the prior says or a quarter of that, 93 to 97 of 100 intervals of two standard errors held.
+
+References
+----------
+.. [1] K.-Y. Liang, S. L. Zeger (1986). Longitudinal data analysis using generalized linear models. Biometrika 73(1),
+   13–22.
+.. [2] L. Kish (1965). Survey Sampling. Wiley.
 """
 
 from __future__ import annotations
@@ -26,6 +43,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from earmark.crowd.block_batches import Stack, make_stacks
 from earmark.crowd.davidson import log_likelihood, outcome_probabilities, slope_and_information
@@ -34,6 +52,28 @@ from earmark.errors import NotConverged, ParameterError
 
 _LOG_SAME_SD = 5.0
 _HALVINGS = 40
+# With fewer persons, nothing is known of how persons differ.
+_ALONE = 1.0 + 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Who gave every answer; arrays of shape (answers,).
+
+    Attributes
+    ----------
+    comparison, person : ndarray of int
+        What the answer is about, and whose it is.
+    lead : ndarray of float
+        Its weight if it chose the first item, minus that if it chose the second, 0 for *same*.
+    weight : ndarray of float, 0 or more
+        Its weight.
+    """
+
+    comparison: Ints
+    person: Ints
+    lead: Floats
+    weight: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +92,8 @@ class Comparisons:
         The weight of the answers with each outcome.
     squares : ndarray of float
         The sum of the squared weights of all answers.
+    votes : Votes, optional
+        Who gave them; without, answers are independent.
     """
 
     block: Ints
@@ -61,6 +103,7 @@ class Comparisons:
     second: Floats
     same: Floats
     squares: Floats
+    votes: Votes | None = None
 
     @cached_property
     def answers(self) -> Floats:
@@ -82,6 +125,41 @@ class Comparisons:
         difference: Floats = score[self.i] - score[self.j]
         return difference
 
+    @cached_property
+    def people(self) -> Floats:
+        """The effective number of persons of every block; infinite where nobody knows who answered, shape (blocks,)."""
+        n_blocks = int(self.block.max(initial=-1)) + 1
+        if self.votes is None:
+            return np.full(n_blocks, np.inf)
+        block, row = self._rows(self.votes)
+        share = np.bincount(row, self.votes.weight)
+        of_row = np.zeros(share.size, dtype=np.int64)
+        of_row[row] = block
+        whole, squares = np.bincount(of_row, share, n_blocks), np.bincount(of_row, share**2, n_blocks)
+        number: Floats = np.divide(whole**2, squares, out=np.full(n_blocks, np.inf), where=squares > 0)
+        return number
+
+    def _rows(self, votes: Votes) -> tuple[Ints, Ints]:
+        """Return the block of every answer, and one number for each person in each block."""
+        block = self.block[self.i[votes.comparison]]
+        size = int(votes.person.max(initial=0)) + 1
+        return block, np.unique(block * size + votes.person, return_inverse=True)[1]
+
+    def outer_by_person(self, votes: Votes, expected: Floats) -> sparse.coo_array:
+        """Return the sum over persons of the outer products of their derivatives by the scores of a block."""
+        block, row = self._rows(votes)
+        pull = (votes.lead - votes.weight * expected[votes.comparison]) / 2
+        shape = (int(row.max(initial=-1)) + 1, self.block.size)
+        items = self.i[votes.comparison], self.j[votes.comparison]
+        places = (np.concatenate([row, row]), np.concatenate(items))
+        slopes = sparse.coo_array((np.concatenate([pull, -pull]), places), shape=shape).tocsr()
+        people = self.people[block]
+        factor = np.zeros(shape[0])
+        factor[row] = np.where(people > _ALONE, np.maximum(1 - 1 / people, _ALONE - 1) ** -0.5, 0.0)
+        slopes = sparse.diags_array(factor) @ slopes
+        outer: sparse.coo_array = (slopes.T @ slopes).tocoo()
+        return outer
+
     def per_item(self, of_i: Floats, of_j: Floats) -> Floats:
         """Add up over comparisons what each contributes to its two items."""
         size = self.block.size
@@ -99,6 +177,8 @@ class FittedScores:
         Of every item, relative to the mean of its block.
     difference, difference_error : ndarray of float, shape (comparisons,)
         The score of i less that of j, and its standard error.
+    degrees_of_freedom : ndarray of float, 1 or more, shape (items,)
+        Of the interval of a score: of persons, or infinite where answers err as independent ones do.
     same_weight : float, 0 or more
         The weight of the outcome same; 0 where there is no such outcome.
     log_likelihood : float
@@ -111,6 +191,7 @@ class FittedScores:
     standard_error: Floats
     difference: Floats
     difference_error: Floats
+    degrees_of_freedom: Floats
     same_weight: float
     log_likelihood: float
     iterations: int
@@ -260,16 +341,29 @@ class _Point:
         c = self.comparisons
         weighted = not np.array_equal(c.answers, c.squares)
         variance, apart = np.zeros(self.score.size), np.zeros(c.i.size)
+        by_person, outer = np.zeros(self.score.size, dtype=bool), None
+        if c.votes is not None:
+            first, second, _ = self.probabilities
+            outer = c.outer_by_person(c.votes, first - second)
         for stack in self.stacks:
-            covariance = np.linalg.inv(self.hessian(stack, c.answers))
-            if weighted:
-                covariance = covariance @ self.hessian(stack, c.squares) @ covariance
-            own = np.einsum("kii->ki", covariance)
-            # The mean of all scores of a block is known from the prior alone and says nothing about documents.
-            common = np.where(stack.is_item, self.prior_sd**2 / stack.sizes[:, None], 0.0)
-            variance[stack.items] = (own - common).reshape(-1)[stack.row]
-            own = own.reshape(-1)
-            apart[stack.edges] = own[stack.row_i] + own[stack.row_j] - 2 * covariance.reshape(-1)[stack.cell]
+            inverse = np.linalg.inv(self.hessian(stack, c.answers))
+            covariances = [inverse @ self.hessian(stack, c.squares) @ inverse if weighted else inverse]
+            if outer is not None:
+                prior = np.eye(stack.width) / self.prior_sd**2
+                covariances.append(inverse @ (stack.matrices(outer) + prior) @ inverse)
+            for covariance in covariances:
+                own = np.einsum("kii->ki", covariance)
+                # The mean of all scores of a block is known from the prior alone and says nothing about documents.
+                common = np.where(stack.is_item, self.prior_sd**2 / stack.sizes[:, None], 0.0)
+                own_variance = (own - common).reshape(-1)[stack.row]
+                # The second is that of persons; all but equal ones differ by rounding.
+                by_person[stack.items] = (covariance is not covariances[0]) & (
+                    own_variance > (1 + 1e-9) * variance[stack.items]
+                )
+                variance[stack.items] = np.maximum(variance[stack.items], own_variance)
+                own = own.reshape(-1)
+                between = own[stack.row_i] + own[stack.row_j] - 2 * covariance.reshape(-1)[stack.cell]
+                apart[stack.edges] = np.maximum(apart[stack.edges], between)
         by_border = self.solved[1]
         variance += by_border**2 * self.same_variance
         apart += c.difference(by_border) ** 2 * self.same_variance
@@ -278,6 +372,7 @@ class _Point:
             np.sqrt(np.maximum(variance, 0.0)),
             self.difference,
             np.sqrt(np.maximum(apart, 0.0)),
+            np.where(by_person, np.maximum(c.people - 1, 1.0)[c.block], np.inf),
             self.same_weight,
             c.log_likelihood(self.difference, self.same_weight),
             iterations,
