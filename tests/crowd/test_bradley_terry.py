@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 import pytest
 from answers_made import answers, drawn_answers, peers
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.optimize import minimize
 
 from earmark.crowd.block_batches import make_stacks
@@ -189,6 +192,30 @@ def test_how_often_intervals_hold() -> None:
     assert 0.92 < np.mean(np.abs(found.score - truth) < 1.96 * found.standard_error) < 0.98
     assert 0.92 < np.mean(np.abs(found.difference - (flat[at_i] - flat[at_j])) < 1.96 * found.difference_error) < 0.98
     assert found.same_weight == pytest.approx(0.7, rel=0.1)
+
+
+def test_people_with_tastes_widen_intervals() -> None:
+    """Answers of a person are alike: intervals of scores allow for it, and hold for people in general."""
+    rng = np.random.default_rng(3)
+    score, taste = 0.7 * rng.normal(size=(20, 6)), rng.normal(0, 1.5, size=(20, 4, 6))
+    rows = []
+    for q, i, j, w in product(range(20), range(6), range(6), range(4)):
+        if i < j:
+            odds = np.exp(score[q, i] + taste[q, w, i] - score[q, j] - taste[q, w, j])
+            rows.append((f"q{q}", f"d{i}", f"d{j}", f"w{w}", "a" if rng.random() < odds / (1 + odds) else "b"))
+    schema = ["query", "a", "b", "assessor", "choice"]
+    people = pl.DataFrame(rows, schema=schema, orient="row")
+    # The same answers, each of somebody else: nothing is shared.
+    strangers = people.with_columns(pl.format("w{}", pl.int_range(pl.len())).alias("assessor"))
+    ours, independent = (fit_bradley_terry(Preferences.from_frame(frame)).fit for frame in (people, strangers))
+    assert ours.score == pytest.approx(independent.score)
+    assert np.mean(ours.standard_error) > 1.1 * np.mean(independent.standard_error)
+    # What people in general choose is less clear than what each of them does.
+    truth = (score - score.mean(axis=1, keepdims=True)).ravel() / np.sqrt(1 + 0.346 * 2 * 1.5**2)
+    reach = stats.t.ppf(0.975, ours.degrees_of_freedom) * ours.standard_error
+    assert set(ours.degrees_of_freedom.round(6).tolist()) <= {3.0, np.inf}
+    assert np.mean(np.abs(ours.score - truth) < reach) > 0.92
+    assert np.mean(np.abs(ours.score - truth) < 1.96 * independent.standard_error) < 0.85
 
 
 def test_stacks_hold_every_block_and_edge_once() -> None:

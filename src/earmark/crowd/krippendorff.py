@@ -63,6 +63,8 @@ units, assessors                               units alone V    times as wide as
 Where nearly all values are the same few units decide, and all intervals are too short: with 3 answers a unit of which
 1 in 10 differs from the rest, .54 of 95% intervals held with 15 units, .85 with 50 and .91 with 200.
 
+With grades, where some assessors are careless, intervals are too short as well: .78 to .87 of them held.
+
 References
 ----------
 .. [1] K. Krippendorff (2011). Computing Krippendorff's alpha-reliability. University of Pennsylvania.

@@ -19,9 +19,15 @@ part and J for the Laplacian with :math:`\sum w^2`, the covariance is :math:`B^{
 
 Answers of a person share that person's taste. Where it is known who answered, J is also what persons make it: with
 :math:`u_p` for the derivative of the log-likelihood of all answers of person p about a query by its scores,
-:math:`J = \frac{G}{G - 1} \sum_p u_p u_p^T` [1]_, and G for the effective number of persons of the query [2]_. A variance
-is the larger of the two, and an interval has G − 1 degrees of freedom. STUDY In simulated
-studies without taste of 10 to 30 documents that are compared with about four others each, by three to six people, and whose scores
+:math:`J = \frac{G}{G - 1} \sum_p u_p u_p^T` [1]_, and G for the effective number of persons of the query [2]_. The
+variance is the larger of the two, and an interval has :math:`G - 1` degrees of freedom (at least 1) where that is the
+one of persons. Where one person answered, it is the first, and says nothing about other people. In a small simulation
+(8 times 6 queries of 8 documents with 80 answers by 3, 6 or 30 people, whose tastes have a standard deviation of 0, 1
+or 2 in log-odds) 95 to 98 of 100 intervals of 95% held, and 90 to 97 of those for independent answers. Few people make
+them wide: 1.8 to 2.3 times with 3 people, 1.2 to 1.5 with 6, 1.1 with 30.
+
+In simulated studies without taste of 10 to 30 documents that are compared with about four
+others each, by three to six people, and whose scores
 lie as far apart as the prior says or a quarter of that, 93 to 97 of 100 intervals of two standard errors held.
 
 References
@@ -37,7 +43,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-
 from scipy import sparse
 
 from earmark.crowd.block_batches import Stack, make_stacks
@@ -131,7 +136,8 @@ class Comparisons:
         of_row = np.zeros(share.size, dtype=np.int64)
         of_row[row] = block
         whole, squares = np.bincount(of_row, share, n_blocks), np.bincount(of_row, share**2, n_blocks)
-        return np.divide(whole**2, squares, out=np.full(n_blocks, np.inf), where=squares > 0)
+        number: Floats = np.divide(whole**2, squares, out=np.full(n_blocks, np.inf), where=squares > 0)
+        return number
 
     def _rows(self, votes: Votes) -> tuple[Ints, Ints]:
         """Return the block of every answer, and one number for each person in each block."""
@@ -149,9 +155,10 @@ class Comparisons:
         slopes = sparse.coo_array((np.concatenate([pull, -pull]), places), shape=shape).tocsr()
         people = self.people[block]
         factor = np.zeros(shape[0])
-        factor[row] = np.where(people > _ALONE, np.sqrt(people / np.maximum(people - 1, _ALONE - 1)), 0.0)
+        factor[row] = np.where(people > _ALONE, np.maximum(1 - 1 / people, _ALONE - 1) ** -0.5, 0.0)
         slopes = sparse.diags_array(factor) @ slopes
-        return (slopes.T @ slopes).tocoo()
+        outer: sparse.coo_array = (slopes.T @ slopes).tocoo()
+        return outer
 
     def per_item(self, of_i: Floats, of_j: Floats) -> Floats:
         """Add up over comparisons what each contributes to its two items."""
@@ -170,9 +177,8 @@ class FittedScores:
         Of every item, relative to the mean of its block.
     difference, difference_error : ndarray of float, shape (comparisons,)
         The score of i less that of j, and its standard error.
-    degrees_of_freedom : ndarray of float, shape (items,)
-        Of the interval of a score: the effective number of persons of its block less 1, at least 1; infinite where it
-        is not known who answered, or one person did, and the interval is about that person.
+    degrees_of_freedom : ndarray of float, 1 or more, shape (items,)
+        Of the interval of a score: of persons, or infinite where answers err as independent ones do.
     same_weight : float, 0 or more
         The weight of the outcome same; 0 where there is no such outcome.
     log_likelihood : float
@@ -335,7 +341,7 @@ class _Point:
         c = self.comparisons
         weighted = not np.array_equal(c.answers, c.squares)
         variance, apart = np.zeros(self.score.size), np.zeros(c.i.size)
-        outer = None
+        by_person, outer = np.zeros(self.score.size, dtype=bool), None
         if c.votes is not None:
             first, second, _ = self.probabilities
             outer = c.outer_by_person(c.votes, first - second)
@@ -349,8 +355,12 @@ class _Point:
                 own = np.einsum("kii->ki", covariance)
                 # The mean of all scores of a block is known from the prior alone and says nothing about documents.
                 common = np.where(stack.is_item, self.prior_sd**2 / stack.sizes[:, None], 0.0)
-                larger = np.maximum(variance[stack.items], (own - common).reshape(-1)[stack.row])
-                variance[stack.items] = larger
+                own_variance = (own - common).reshape(-1)[stack.row]
+                # The second is that of persons; all but equal ones differ by rounding.
+                by_person[stack.items] = (covariance is not covariances[0]) & (
+                    own_variance > (1 + 1e-9) * variance[stack.items]
+                )
+                variance[stack.items] = np.maximum(variance[stack.items], own_variance)
                 own = own.reshape(-1)
                 between = own[stack.row_i] + own[stack.row_j] - 2 * covariance.reshape(-1)[stack.cell]
                 apart[stack.edges] = np.maximum(apart[stack.edges], between)
@@ -362,7 +372,7 @@ class _Point:
             np.sqrt(np.maximum(variance, 0.0)),
             self.difference,
             np.sqrt(np.maximum(apart, 0.0)),
-            np.where(c.people > _ALONE, np.maximum(c.people - 1, 1.0), np.inf)[c.block],
+            np.where(by_person, np.maximum(c.people - 1, 1.0)[c.block], np.inf),
             self.same_weight,
             c.log_likelihood(self.difference, self.same_weight),
             iterations,
