@@ -97,7 +97,7 @@ def coverage(seed: int, repeats: int, people: int, sd: float, share: float, syst
 
 
 # With a share of the pairs answered by these people, the rest by others: people, taste, share.
-STUDIED = [(3, 0.0, 0.25), (3, 0.5, 0.25), (3, 1.0, 0.25), (6, 1.0, 0.5), (10, 0.0, 0.5), (10, 0.5, 0.5),
+STUDIED = [(3, 0.0, 0.25), (3, 0.5, 0.25), (3, 1.0, 0.25), (3, 1.0, 0.5), (6, 1.0, 0.5), (10, 0.0, 0.5), (10, 0.5, 0.5),
            (10, 1.0, 0.25), (30, 0.5, 0.5), (30, 1.0, 0.25)]  # fmt: skip
 
 
