@@ -39,6 +39,7 @@ def test_the_exit_code_says_whether_a_system_is_worse(cli: Cli, builds: Files, c
     assert failed.out == plain.out
     assert failed.err == "earmark: the check failed: 'broken' is worse than 'released' on AG@5\n"
     assert "note: 'broken' is worse than 'released' on AG@5\n" in plain.err
+    assert cli(*common, "--fail-if-worse").err.count("'broken' is worse than 'released'") == 1
     assert cli(*common, "--fail-if-worse", "--margin", 0.9).code == 0
     table = cli(*common, "--fail-if-worse", "--format", "table")
     assert table.code == 1

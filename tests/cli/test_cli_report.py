@@ -119,3 +119,14 @@ def test_without_matplotlib_it_says_what_to_install(
     said = cli("report", files.runs, "-j", files.judgments, "-o", tmp_path / "out.html")
     assert (said.code, said.err) == (2, "earmark: plots need matplotlib: pip install 'earmark[plots]'\n")
     assert not (tmp_path / "out.html").exists()
+
+
+def test_nothing_in_a_report_of_few_judgments_says_that_confident_pairs_are_decided(
+    cli: Cli, files: Files, tmp_path: Path
+) -> None:
+    page = tmp_path / "early.html"
+    assert cli("report", files.runs, "--scale", "broad", "-m", "AG@2", "-o", page).code == 0
+    pairs = page.read_text(encoding="utf-8").partition("<h2>Pairwise comparisons</h2>")[2]
+    assert "No pair is called decided, however high its confidence" in pairs
+    assert "A pair is decided when" not in pairs
+    assert "exactly for decided pairs" not in pairs

@@ -381,3 +381,10 @@ def test_what_is_written_on_the_matrix_can_be_read() -> None:
     for share in np.linspace(0, 1, 201):
         for colour in (cells.cmap(share), (share, share, share)):
             assert contrast(ink_on(colour), colour) >= 4.5
+
+
+def test_the_matrix_calls_no_pair_decided_where_a_premise_fails() -> None:
+    made = earmark.synthetic_collection(np.random.default_rng(3), systems=4, queries=8, documents=80)
+    for judgments, note in ((None, "no pair is called decided"), (made.judgments, "bold from 95% on: decided")):
+        axes = plots.plot_pairs(earmark.rank(made.runs, judgments, measure="AG@5"))
+        assert any(text.get_text().endswith(note) for text in axes.texts)

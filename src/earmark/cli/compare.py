@@ -26,7 +26,7 @@ from earmark.cli.keeping import Keeping
 from earmark.cli.options import CHECKING, KNOWN, MOST_DRAWS, Checking, Inputs, Scoring, Seed, Truth
 from earmark.cli.output import Column, Output, PaperOutput, equals_p, number, p_value
 from earmark.cli.unjudged_words import advise, say_bounds, say_unjudged
-from earmark.wording import percent
+from earmark.wording import counted, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,7 +160,7 @@ def compare(
     if checking.baseline is not None:
         how |= {"margin": margin, "among": len(scores.measures)}
         beside = [compare_with_baseline(scores, checking.baseline, one, **how) for one in scores.measures]
-        _say_check(out, beside)
+        _say_check(out, checking, beside)
     comparisons = [one.comparison for one in beside] or [
         between.compare(scores, one, correction=correction or "holm", **how) for one in scores.measures
     ]
@@ -208,13 +208,13 @@ def _check_options(
         raise ParameterError(f"--baseline adjusts by Holm's rule, so that its error rate holds: leave out {correction}")
 
 
-def _say_check(out: Output, beside: Sequence[BaselineComparison]) -> None:
+def _say_check(out: Output, checking: Checking, beside: Sequence[BaselineComparison]) -> None:
     """Say what the check concludes and how it accounts for the number of comparisons."""
     tests, check = beside[0].comparison.tests, beside[0].check
     rule = ", adjusted by Holm's rule" if len(check.systems) > 1 else ""
     out.note(
         f"the check is a one-sided test of mean differences by {check.unit} ({check.test}{rule}): "
-        f"the chance of any false alarm is about {tests.alpha:g} at most"
+        f"the chance of any false alarm is at most about {tests.alpha:g}"
     )
     caution = check.caution()
     if caution is not None:
@@ -222,7 +222,7 @@ def _say_check(out: Output, beside: Sequence[BaselineComparison]) -> None:
     if len(beside) > 1:
         out.note(f"the check of each of {len(beside)} measures is at {tests.alpha:g} / {len(beside)}")
     for one in beside:
-        out.note(one.check.sentence())
+        checking.say(one.check, out)
 
 
 def _latex(comparison: Comparison, pairs: pl.DataFrame) -> str:
@@ -284,7 +284,7 @@ def _title(comparison: Comparison) -> str:
     if found is None:
         return title
     return (
-        f"{title}\nFriedman: chi-square {found.statistic:.2f}, {found.df} degrees of freedom, "
+        f"{title}\nFriedman: chi-square {found.statistic:.2f}, {counted(found.df, 'degree')} of freedom, "
         f"p {equals_p(found.p_value)}"
     )
 

@@ -320,6 +320,11 @@ class Checking:
         if self.fail_if_worse and self.baseline is None:
             raise ParameterError("--fail-if-worse compares with a baseline: name it with --baseline")
 
+    def say(self, check: BaselineCheck, out: Output) -> None:
+        """Note what a check says, unless :meth:`conclude` ends the command with the same sentence."""
+        if not (self.fail_if_worse and (check.worse.any() or check.open_systems)):
+            out.note(check.sentence())
+
     def conclude(self, *checks: BaselineCheck, advice: str = "") -> None:
         """End the command if this was asked for: with code 1 if a check failed, with 2 and advice if one is open."""
         if not self.fail_if_worse:

@@ -153,7 +153,7 @@ def rank(
             f"no verdict on --baseline {check.baseline}, so neither passed nor failed: {ranking.withheld.note}"
         )
     if check is not None:
-        out.note(check.sentence())
+        checking.say(check, out)
     frames = [ranking.systems_frame(), *pair_frames(ranking, check, by, choice)]
     frames.append(pl.DataFrame([summary_row(campaign)]))
     if audited is not None:

@@ -63,8 +63,8 @@ def interval_bar(low: float, estimate: float, high: float, *, start: float, end:
 def show_ranking(ranking: Ranking, out: Output) -> None:
     """Show the systems, best first, with their intervals in figures and as bars."""
     measure, frame = ranking.estimates.measure, ranking.systems_frame()
-    start, end = float(ranking.low.min()), float(ranking.high.max())
     rows = frame.select("low", "estimate", "high").rows()
+    start, end = min(row[0] for row in rows), max(row[2] for row in rows)
     out.show_columns(
         [
             Column("#", [str(place) for place in frame["rank"]]),
@@ -92,7 +92,9 @@ def show_pairs(ranking: Ranking, frame: pl.DataFrame, among: str, out: Output, *
         return
     listed = frame if everything else frame.filter(~pl.col("decided"))
     undecided = int((~frame["decided"]).sum())
-    title = f"{undecided:,} of {frame.height:,} pairs{among} are undecided: confidence below {100 * ranking.level:g}%"
+    are = "is" if undecided == 1 else "are"
+    share = f"{undecided:,} of {counted(frame.height, 'pair')}{among} {are} undecided"
+    title = f"{share}: confidence below {100 * ranking.level:g}%"
     if ranking.withheld is not None:
         title = f"{counted(frame.height, 'pair')}{among}, none of them called decided"
     elif not undecided:

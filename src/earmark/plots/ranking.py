@@ -146,7 +146,10 @@ def plot_pairs(ranking: Ranked, *, ax: Axes | None = None) -> Axes:
         for spine in axes.spines.values():
             spine.set_visible(False)
         if side > 2:
-            figures = f"% sure that the row\nis better than the column;\nbold from {100 * ranking.level:g}% on: decided"
+            bold = f"bold from {100 * ranking.level:g}% on: decided"
+            if ranking.withheld is not None:
+                bold = "no pair is called decided"
+            figures = f"% sure that the row\nis better than the column;\n{bold}"
             dots = "the darker, the surer that the row\nis better than the column; a dot: open"
             axes.text(
                 -0.45,

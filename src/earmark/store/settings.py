@@ -37,7 +37,7 @@ from earmark.store.sections import (
 from earmark.store.setting_checks import check_together
 from earmark.store.setting_types import InputFile, Wrong, choice, identity, moment, show, text
 from earmark.store.toml_lines import Key, find_line, key_lines, syntax_error
-from earmark.wording import counted
+from earmark.wording import counted, listed
 
 __all__ = [
     "FROZEN",
@@ -249,7 +249,8 @@ class Settings(Section):
         """Return the value of a setting by its name, such as ``estimates.stop``."""
         section, _, name = setting.rpartition(".")
         if (section and section not in SECTIONS) or setting not in setting_names():
-            close = suggest(setting, setting_names())
+            sectioned = [name for name in setting_names() if name.rpartition(".")[2] == setting]
+            close = listed(sectioned, "or") if sectioned else suggest(setting, setting_names())
             raise ParameterError(f"no setting '{setting}'" + (f": did you mean {close}?" if close else ""))
         return getattr(getattr(self, section) if section else self, name)
 
