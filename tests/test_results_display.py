@@ -53,13 +53,15 @@ from earmark.simulation.srbench import SrbenchSize, simulated_srbench
 
 # What is neither a result nor holds one: how something is done, or steps on the way.
 INNER = {
-    "Answers", "AnyTime", "Bootstrap", "Bounds", "ClusteredShares", "CodedUnits", "Comparisons", "Confusion",
-    "ConfusionIteration", "Confusions", "DisplayTable", "Doubts", "Evidence", "Expected", "FilledLists",
+    "Answers", "AnyTime", "Bootstrap", "Bounds", "ClusteredShares", "CodedUnits", "ComparedAnswers", "Comparisons",
+    "Confusion", "ConfusionIteration", "Confusions", "DisplayTable", "Doubts", "DrawnElsewhere", "DrawnItems", "Evidence",
+    "Expected", "FilledLists",
     "FittedScores", "ForecastGroups", "FriedmanRanks", "GradeAnswers", "GroupPlaces", "Ideal", "JudgedLists",
-    "ListProblem", "MarginalLikelihood", "MarginalPosterior", "OpenPair", "PairAnswers", "PairDesign",
+    "ListProblem", "MarginalLikelihood", "MarginalPosterior", "OpenPair", "OwnSample", "PairAnswers", "PairDesign",
     "PairPosterior", "PairedDifferences", "Parameters", "Part", "Point", "Points", "PolicyState", "QueryOrder",
-    "RunColumns", "Sample", "SampleOrder", "Segments", "SharedErrors", "SignedRanks", "Stack", "StopState",
-    "Stretches", "Table", "Unjudged", "UnjudgedPairs", "UnjudgedResults", "Verdicts", "WeightedSum", "Wins",
+    "QuerySampling", "RunColumns", "Sample", "SampleOrder", "Segments", "SharedErrors", "SharesWon", "SignedRanks",
+    "Stack", "StopState", "Stretches", "Table", "Unjudged", "UnjudgedPairs", "UnjudgedResults", "Units", "Verdicts",
+    "Votes", "WeightedSum", "Wins",
 }  # fmt: skip
 PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
 

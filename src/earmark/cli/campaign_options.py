@@ -195,7 +195,8 @@ class Stopping:
     def settings(self) -> dict[str, Any]:
         """Return the settings ``estimates.stop`` and ``estimates.margin`` that the options ask for, without section."""
         rule = self.rule
-        return {"stop": str(rule), "margin": rule.margin_apart}
+        # A margin that was asked for is that of checks against a baseline too, whatever the rule.
+        return {"stop": str(rule), "margin": rule.margin_apart if self.margin is None else self.margin}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,7 +48,8 @@ def test_stop_rules_are_those_of_judgments() -> None:
     sure = list(simulated(stop="mean:0.95"))
     assert sure[-1].mean_confidence is not None
     assert sure[-1].mean_confidence >= 0.95
-    assert all(outcome.mean_confidence < 0.95 for outcome in sure[:-1] if outcome.mean_confidence is not None)
+    # A rule about estimates has to hold at two looks in a row.
+    assert all(outcome.mean_confidence < 0.95 for outcome in sure[:-2] if outcome.mean_confidence is not None)
     narrow = list(simulated(stop="width:0.3"))[-1]
     assert "the widest interval of a system" in narrow.reason
     decided = list(simulated(stop="decided:0.5", margin=0.05))[-1]
