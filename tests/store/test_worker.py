@@ -78,7 +78,8 @@ def test_reaching_the_rule_sends_nobody_away_unless_that_was_said(tmp_path: Path
         worker = Worker(folder)
         worker.look()
         assert folder.store.row["state"] == "open", "ten answers ago there was nothing to look at"
-        answer(folder, 11)
+        # So many that it was no longer too early ten answers ago.
+        answer(folder, 26)
         worker.look()
         stored = StoredCampaign.read(folder)
         assert stored.decision.stop
