@@ -54,14 +54,13 @@ from earmark.simulation.srbench import SrbenchSize, simulated_srbench
 # What is neither a result nor holds one: how something is done, or steps on the way.
 INNER = {
     "Answers", "AnyTime", "Bootstrap", "Bounds", "ClusteredShares", "CodedUnits", "ComparedAnswers", "Comparisons",
-    "Confusion", "ConfusionIteration", "Confusions", "DisplayTable", "Doubts", "DrawnElsewhere", "DrawnItems", "Evidence",
-    "Expected", "FilledLists",
-    "FittedScores", "ForecastGroups", "FriedmanRanks", "GradeAnswers", "GroupPlaces", "Ideal", "JudgedLists",
-    "ListProblem", "MarginalLikelihood", "MarginalPosterior", "OpenPair", "OwnSample", "PairAnswers", "PairDesign",
-    "PairPosterior", "PairedDifferences", "Parameters", "Part", "Point", "Points", "PolicyState", "QueryOrder",
-    "QuerySampling", "RunColumns", "Sample", "SampleOrder", "Segments", "SharedErrors", "SharesWon", "SignedRanks",
-    "Stack", "StopState", "Stretches", "Table", "Unjudged", "UnjudgedPairs", "UnjudgedResults", "Units", "Verdicts",
-    "Votes", "WeightedSum", "Wins",
+    "Confusion", "ConfusionIteration", "Confusions", "DisplayTable", "Doubts", "DrawnElsewhere", "DrawnItems",
+    "Evidence", "Expected", "FilledLists", "FittedScores", "ForecastGroups", "FriedmanRanks", "GradeAnswers",
+    "GroupPlaces", "Ideal", "JudgedLists", "ListProblem", "MarginalLikelihood", "MarginalPosterior", "OpenPair",
+    "OwnSample", "PairAnswers", "PairDesign", "PairPosterior", "PairedDifferences", "Parameters", "Part", "Point",
+    "Points", "PolicyState", "QueryOrder", "QuerySampling", "RunColumns", "Sample", "SampleOrder", "Segments",
+    "SharedErrors", "SharesWon", "SignedRanks", "Stack", "StopState", "Stretches", "Table", "Units", "Unjudged",
+    "UnjudgedPairs", "UnjudgedResults", "Verdicts", "Votes", "WeightedSum", "Wins",
 }  # fmt: skip
 PACKAGES = ("data", "measures", "inference", "diagnose", "crowd", "campaign", "simulation")
 
