@@ -14,18 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from earmark.beliefs.estimates import all_pairs
-from earmark.campaign.stopping.base import (
-    DEFAULT_CONFIDENCE,
-    NOTHING_TO_COMPARE,
-    STOP_RULES,
-    Progress,
-    StopDecision,
-    StopRule,
-    StopState,
-    check_confidence,
-    joint_confidence,
-    reached,
-)
+from earmark.campaign.stopping.base import DEFAULT_CONFIDENCE, STOP_RULES, StopRule, StopState
+from earmark.campaign.stopping.joint import JointRule
 from earmark.data.arrays import Bools, Floats
 from earmark.errors import ParameterError
 from earmark.registry import read_number, show_number, suggest
@@ -33,13 +23,11 @@ from earmark.registry import read_number, show_number, suggest
 
 @STOP_RULES.register
 @dataclass(frozen=True)
-class AgainstBaseline(StopRule):
+class AgainstBaseline(JointRule):
     """Stop when it is known which systems are better than a baseline by more than a difference."""
 
     name: ClassVar[str] = "baseline"
     form: ClassVar[str] = "baseline:NAME:0.95"
-    has_margin: ClassVar[bool] = True
-    states_margin: ClassVar[bool] = True
 
     baseline: str
     confidence: float = DEFAULT_CONFIDENCE
@@ -47,7 +35,6 @@ class AgainstBaseline(StopRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_confidence(self.confidence, str(self))
         if not self.baseline:
             raise ParameterError(f"'{self}': the baseline has no name, expected one as in {self.form}")
         if not np.isfinite(self.by):
@@ -67,11 +54,6 @@ class AgainstBaseline(StopRule):
         confidence, own, by = [*numbers, *(DEFAULT_CONFIDENCE, 0.0, 0.0)[len(numbers) :]]
         return cls(name, confidence, by, margin=margin or own)
 
-    @property
-    def pair_confidence(self) -> float:
-        """The confidence in all comparisons; a pair that has less is certainly not decided."""
-        return self.confidence
-
     def concerned(self, state: StopState) -> Bools:
         """Return the pairs of the baseline with the others."""
         a, b = all_pairs(state.rank.size)
@@ -86,7 +68,7 @@ class AgainstBaseline(StopRule):
             raise ParameterError(f"there is no system '{self.baseline}' to be the baseline{hint}")
         return state.systems.index(self.baseline)
 
-    def _settled(self, state: StopState) -> Floats:
+    def confidences(self, state: StopState) -> Floats:
         """Return how sure the answer is for every other system."""
         pairs = self.concerned(state)
         first = all_pairs(state.rank.size)[1][pairs] == self._place(state)
@@ -97,20 +79,10 @@ class AgainstBaseline(StopRule):
 
         return np.maximum(beyond(self.by - self.margin), 1.0 - beyond(self.by + self.margin))
 
-    def _check(self, state: StopState) -> StopDecision:
-        if not self.concerned(state).any():
-            return NOTHING_TO_COMPARE
+    def statement(self, state: StopState) -> str:
+        """Name what is asked about the baseline."""
         by = f" by more than {self.by:g}" if self.by else ""
-        which = f"which systems are better than '{self.baseline}'{by}{self._within()}"
-        return reached(self._sure(state), self.confidence, f"the confidence in {which}")
-
-    def progress(self, state: StopState) -> Progress:
-        """Return the confidence in all comparisons with the baseline."""
-        known = bool(self.concerned(state).any())
-        return Progress(self.name, self._sure(state) if known else None, self.confidence)
-
-    def _sure(self, state: StopState) -> float:
-        return joint_confidence(self._settled(state))
+        return f"in which systems are better than '{self.baseline}'{by}{self._within()}"
 
     def __str__(self) -> str:
         # The difference stands behind the margin, even where that is 0.
