@@ -2,8 +2,8 @@
 
 ``campaigns.json`` holds numbers that ``rank``, ``next``, ``plan``, ``diagnose`` and ``describe`` printed before
 campaigns were built from one problem and one log, on the collection that :func:`write_files` writes. Of ``next``,
-priorities and marks are kept: ties are broken by draws. Those of the predictor ``hierarchical`` and of the policy
-``variance`` were recorded again when the model or the rule changed.
+priorities and marks are kept: ties are broken by draws. Those of the predictor ``hierarchical``, of the policy
+``variance`` and by design were recorded again when the model, the rule or the least sample changed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def write_files(folder: Path) -> None:
     alone = truth[np.sort(order[30:50])]
     named = [twice.with_columns(assessor=pl.lit("x")), second, alone.with_columns(assessor=pl.lit("x"))]
     pl.concat(named).write_csv(folder / "several.csv")
-    for name, n, whole in (("sampled80.csv", 80, False), ("whole90.csv", 90, True)):
+    for name, n, whole in (("sampled80.csv", 80, False), ("sampled110.csv", 110, False), ("whole90.csv", 90, True)):
         how = Inference(whole_queries=whole)
         campaign = Campaign.build(
             made.runs,

@@ -21,7 +21,7 @@ def test_what_is_not_said_has_sensible_defaults(made):
     problem = Problem.build(made.runs)
     assert str(problem.measure) == "AG@5"
     assert problem.scale == earmark.FINE
-    assert (str(problem.policy), str(problem.stop)) == ("variance", "mean:0.95")
+    assert (str(problem.policy), str(problem.stop)) == ("variance", "best:0.95:0.02")
     assert any("scale" in note for note in problem.notes)
     assert any("--measure" in note for note in problem.notes)
 

@@ -266,7 +266,9 @@ def test_a_top_of_nobody(count):
 
 
 def test_what_cannot_be_made_or_asked():
-    with pytest.raises(ParameterError, match="the policy variance aims at ranking, pairs, top, absolute, got 'best'"):
+    with pytest.raises(
+        ParameterError, match="the policy variance aims at goal, ranking, pairs, top, absolute, got 'best'"
+    ):
         Variance("best")
     collection = small_collection(0)
     state = state_of(collection, beliefs_of(collection, {}))

@@ -30,10 +30,10 @@ def test_rank_and_report_say_the_same_headline(cli: Cli, files: Files, judged: i
     page = files.folder / "report.html"
     reported = cli("report", *given, "-o", page, "--format", "jsonl").rows[0]["verdict"]
     shown = cli("report", *given, "-o", page, "--format", "table").out.splitlines()[0]
-    ranked = cli("rank", *given, "--format", "table").out.splitlines()[-1]
-    assert ranked == reported == shown
+    assert reported == shown
+    assert reported in cli("rank", *given, "--format", "table").out.splitlines()
     # With five judgments two systems may be the best, and what would tell them apart is part of the headline.
-    assert ("judgments" in ranked) == (judged == 5)
+    assert ("judgments" in reported) == (judged == 5)
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +70,15 @@ def test_next_asks_what_the_campaign_asks_next(
 @pytest.mark.parametrize("command", ["evaluate", "rank"])
 def test_the_later_answer_counts_and_repeated_ones_are_counted(cli: Cli, files: Files, command: str) -> None:
     given = (command, files.runs, "-m", "AG@2", "--scale", "broad", "--format", "jsonl", "-j")
-    once = cli(*given, files.judgments)
-    assert "replaced" not in once.err
     rows = [line.split("\t") for line in files.judgments.read_text().splitlines()]
     # Two items were graded otherwise before, and one of them twice.
     now = [(query, document, float(gain), place + 10) for place, (query, document, gain) in enumerate(rows)]
     before = [("q1", "a", 0.0, 1), ("q2", "f", 2.0, 2), ("q2", "f", 1.0, 3)]
-    table = pl.DataFrame(before + now, schema=["query", "document", "gain", "sequence"], orient="row")
+    schema = ["query", "document", "gain", "sequence"]
+    pl.DataFrame(now, schema=schema, orient="row").write_csv(files.folder / "once.csv")
+    once = cli(*given, files.folder / "once.csv")
+    assert "left out" not in once.err
+    table = pl.DataFrame(before + now, schema=schema, orient="row")
     for order in (table, table.reverse(), table.sample(fraction=1.0, shuffle=True, seed=4)):
         path = files.folder / "repeated.csv"
         order.write_csv(path)

@@ -119,7 +119,7 @@ def test_all_settings_reach_the_file(cli: Cli, files: Files) -> None:
         }
         == written["estimates"]
     )
-    assert written["people"] == {"retention_days": 90, "address": "https://listen.example.org"}
+    assert written["people"] == {"retention_days": 90, "address": "https://listen.example.org", "hosts": []}
     assert written["inputs"]["predictions"]["file"] == "inputs/predictions.csv"
     assert (written["inputs"]["order"], written["inputs"]["missing"]) == ("rank", "drop")
 

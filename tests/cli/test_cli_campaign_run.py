@@ -79,7 +79,7 @@ def test_status_for_people(cli: Cli, study: Path, files: Files) -> None:
         "paused (back on Monday)",
         "13 of 16 items (81%)",
         "Ann",
-        "estimates.stop changed from mean:0.95 to budget:500",
+        "estimates.stop changed from best:0.95:0.02 to budget:500",
         "imported judgments.tsv: 13 new, 0 corrected",
     ):
         assert words in table
@@ -90,9 +90,9 @@ def test_status_for_people(cli: Cli, study: Path, files: Files) -> None:
 
 def test_status_tells_what_was_edited_in_the_file(cli: Cli, study: Path) -> None:
     settings = study / "campaign.toml"
-    settings.write_text(settings.read_text().replace('stop = "mean:0.95"', 'stop = "min:0.9"'))
+    settings.write_text(settings.read_text().replace('stop = "best:0.95:0.02"', 'stop = "min:0.9"'))
     said = cli("status", study)
-    assert 'recorded: estimates.stop changed from "mean:0.95" to "min:0.9"' in said.err
+    assert 'recorded: estimates.stop changed from "best:0.95:0.02" to "min:0.9"' in said.err
     assert "recorded" not in cli("status", study).err
     lines = settings.read_text().splitlines()
     at = next(number for number, line in enumerate(lines, start=1) if line.startswith("scale ="))
@@ -259,7 +259,7 @@ def test_settings_change_and_the_log_keeps_it(cli: Cli, study: Path) -> None:
         ("name", "study", "2026"),
         ("judging.group_by_query", "False", "True"),
         ("traps.rate", "1/6", "1/7"),
-        ("estimates.stop", "mean:0.95", "min:0.9"),
+        ("estimates.stop", "best:0.95:0.02", "min:0.9"),
     ]
     written = tomllib.loads((study / "campaign.toml").read_text())
     assert (written["name"], written["traps"]["rate"], written["estimates"]["stop"]) == ("2026", "1/7", "min:0.9")

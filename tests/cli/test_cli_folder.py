@@ -227,8 +227,8 @@ def test_a_campaign_without_answers(make: Make, cli: Cli):
 def test_a_changed_setting_is_recorded_and_said(make: Make, cli: Cli):
     path = make()
     settings = path / "campaign.toml"
-    settings.write_text(settings.read_text().replace('stop = "mean:0.95"', 'stop = "min:0.9"'))
-    assert 'recorded: estimates.stop changed from "mean:0.95" to "min:0.9"' in cli("rank", path).err
+    settings.write_text(settings.read_text().replace('stop = "best:0.95:0.02"', 'stop = "min:0.9"'))
+    assert 'recorded: estimates.stop changed from "best:0.95:0.02" to "min:0.9"' in cli("rank", path).err
     assert "recorded" not in cli("rank", path).err
 
 
@@ -421,7 +421,7 @@ def test_a_report_shows_what_changed(make: Make, cli: Cli, tmp_path):
     assert "Changes during the campaign" in page
     assert "the answers of bob do not count (does not &lt;listen&gt;)" in page
     assert "the document track011 left the collection (cannot be played)" in page
-    assert "estimates.stop changed from mean:0.95 to min:0.9" in page
+    assert "estimates.stop changed from best:0.95:0.02 to min:0.9" in page
     assert "guarantees hold as long as nothing was removed because of its answers" in page
     assert f"earmark report {path} --output {report}" in page
     assert str(path / "inputs" / "runs.tsv") in page

@@ -253,7 +253,7 @@ def test_help_does_not_wait_for_numpy() -> None:
 def test_a_process_ends_as_the_command_did(files: Files) -> None:
     good = earmark("evaluate", files.runs, "-j", files.judgments, "-m", "RR", "--quiet")
     assert (good.returncode, good.stderr) == (0, "")
-    assert good.stdout.startswith('{"system":"good","query":"all","measure":"RR","value":')
+    assert good.stdout.startswith('{"system":"fair","query":"all","measure":"RR","value":')
     bad = earmark("evaluate", files.folder / "nowhere", "-j", files.judgments)
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr.startswith(f"earmark: {files.folder / 'nowhere'}: expected a file, got nothing there")

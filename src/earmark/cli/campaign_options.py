@@ -125,7 +125,7 @@ class Sampled:
     """
 
     panel: ClassVar[str] = BELIEVING
-    sample: Annotated[str | None, option("HOW", rare=True)] = None
+    sample: Annotated[str | None, option("HOW")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,7 +126,7 @@ def shares_won(pairs: Sequence[ComparedAnswers], *, level: float = 0.95, anytime
     Examples
     --------
     >>> won, query = np.tile([1.0, 1.0, 0.0], 40), np.arange(120)
-    >>> few, many = (ComparedAnswers(won, query % people, query) for people in (2, 30))
+    >>> few, many = (ComparedAnswers(won, query % people, query) for people in (2, 40))
     >>> found = shares_won([few, many], anytime=False)
     >>> found.preferred_here.tolist(), found.decided.tolist()
     ([True, True], [False, True])
