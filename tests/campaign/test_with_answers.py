@@ -238,12 +238,12 @@ def test_when_to_stop(made: SyntheticCollection) -> None:
     assert before.with_settings(stop=asked_nothing).decision.stop
     assert after.with_settings(stop=sure).decision.reason == "everything is judged"
     # It is never too early for a model whose verdicts are its own claims.
-    claimed = Campaign.build(made.runs, predictor="uniform")
+    some = Judgments(made.judgments.frame.sample(60, seed=1), made.judgments.scale)
     narrow, wide = (
-        Campaign.build(made.runs, predictor="uniform", stop="mean:0.6", margin=margin).decision for margin in (0.0, 0.5)
+        Campaign.build(made.runs, some, predictor="uniform", stop="mean:0.95", margin=margin) for margin in (0.0, 0.5)
     )
-    assert (narrow.stop, wide.stop) == (False, True)
-    assert claimed.with_settings(stop=parse_stop("mean:0.6", margin=0.5)).decision == wide
+    assert (narrow.decision.stop, wide.decision.stop) == (False, True)
+    assert narrow.with_settings(stop=parse_stop("mean:0.95", margin=0.5)).decision == wide.decision
 
 
 def test_an_audit_needs_sampled_judgments(made: SyntheticCollection) -> None:
