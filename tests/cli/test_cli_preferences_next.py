@@ -126,7 +126,7 @@ def test_rank_before_anybody_was_asked(cli: Cli, files: Files) -> None:
             assert row["low"] < 0.5 < row["high"]
     table = cli("preferences", "rank", files.runs, "-k", 3, "--format", "table").out.splitlines()
     assert table[0] == "Preference precision in the first 3 ranks, 95% intervals"
-    assert [line.split()[0] for line in table[3:6]] == ["good", "fair", "poor"]
+    assert [line.split()[0] for line in table[3:6]] == ["fair", "good", "poor"]
     assert table[7].split() == ["a", "b", "a", "−", "b", "at", "least", "confidence"]
 
 

@@ -91,9 +91,11 @@ def test_a_new_system_is_not_worse_because_nobody_judged_it(
 def test_what_is_proposed_decides_the_check(cli: Cli, pooled: tuple[Path, Path, Path]) -> None:
     runs, _, whole = pooled
     assert cli("compare", runs, "-j", whole, "-m", "AG@10", "--baseline", "old", "--fail-if-worse").code == 0
-    # By the command that is recommended nobody is worse either.
+    # By the command that is recommended nobody is worse either: the judgments are too few for a verdict.
     said = cli("rank", runs, "-j", pooled[1], "-m", "AG@10", "--baseline", "old", "--fail-if-worse")
-    assert said.code == 0
+    assert said.code == 2
+    assert "neither passed nor failed" in said.err
+    assert [row for row in said.rows if row.get("worse")] == []
 
 
 def test_a_comparison_says_so_in_place_of_a_verdict(cli: Cli, pooled: tuple[Path, Path, Path]) -> None:

@@ -61,7 +61,9 @@ def people_variance(
     df : ndarray of float, shape (estimates,), above 0
     """
     variance, df = np.zeros(contrasts.shape[0]), np.ones(contrasts.shape[0])
-    counted = posterior.design.matters[answers.pair]
+    # In an order that does not depend on that of the answers, on which the last bit of a sum depends.
+    order = np.lexsort((answers.sign, answers.person, answers.pair))
+    counted = order[posterior.design.matters[answers.pair[order]]]
     pair, sign = answers.pair[counted], answers.sign[counted]
     query = np.unique(posterior.design.pairs.query_index[pair], return_inverse=True)[1]
     person = np.unique(answers.person[counted], return_inverse=True)[1]
