@@ -134,8 +134,10 @@ def test_an_interrupt_before_anything_runs(start) -> None:
 
 # Computing time says how far a program is, however busy the machine is.
 AFTER_COMPUTING = """
-import os, signal, earmark.cli.start as s
+import atexit, os, signal, earmark.cli.start as s
 signal.signal(signal.SIGPROF, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+# Called last: while Python tidies up, it would give the signal back its usual effect, the end of the process.
+atexit.register(signal.signal, signal.SIGPROF, signal.SIG_IGN)
 signal.setitimer(signal.ITIMER_PROF, {seconds})
 s.run()
 """
